@@ -1,0 +1,99 @@
+import ipaddr from "ipaddr.js";
+import { assert } from "../problem.js";
+
+export type IpFamily = 4 | 6;
+
+/** An address in canonical text: dotted quad, or RFC 5952 for IPv6. Only {@link parseIpAddress} and its kin make one. */
+export type IpAddress = string & { readonly brand: "IpAddress" };
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+
+/**
+ * Reads one address strictly: four decimal octets without leading zeros, or RFC 4291 text without a zone.
+ * IPv4-mapped IPv6 (`::ffff:192.0.2.1`) stays IPv6. Answers null for anything else.
+ */
+export function parseIpAddress(text: string): IpAddress | null {
+  if (IPV4.test(text)) return text as IpAddress;
+  if (text.length > 45 || text.includes("%") || !text.includes(":") || !ipaddr.IPv6.isValid(text)) return null;
+  return ipaddr.IPv6.parse(text).toRFC5952String() as IpAddress;
+}
+
+/** The same, for text that our own code or a checked schema produced. */
+export function ipAddress(text: string): IpAddress {
+  const address = parseIpAddress(text);
+  assert(address !== null, `not an address: ${text}`);
+  return address;
+}
+
+export function addressFamily(address: IpAddress): IpFamily {
+  return address.includes(":") ? 6 : 4;
+}
+
+/** Width of an address in bits: 32 or 128. */
+export function addressBits(family: IpFamily): number {
+  return family === 4 ? 32 : 128;
+}
+
+/** The address as an unsigned number, most significant octet first. */
+export function addressValue(address: IpAddress): bigint {
+  if (addressFamily(address) === 4) return BigInt(ipv4Number(address));
+  let value = 0n;
+  for (const part of ipaddr.IPv6.parse(address).parts) value = (value << 16n) | BigInt(part);
+  return value;
+}
+
+/** An IPv4 address as an unsigned 32-bit number: the cheap form for tables and bitmaps. */
+export function ipv4Number(address: IpAddress): number {
+  let value = 0;
+  let octet = 0;
+  for (let i = 0; i < address.length; i++) {
+    const c = address.charCodeAt(i);
+    if (c === 46) {
+      value = value * 256 + octet;
+      octet = 0;
+    } else {
+      octet = octet * 10 + (c - 48);
+    }
+  }
+  return value * 256 + octet;
+}
+
+export function ipv4FromNumber(value: number): IpAddress {
+  return `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}` as IpAddress;
+}
+
+/** The inverse of {@link addressValue}. */
+export function addressFromValue(family: IpFamily, value: bigint): IpAddress {
+  assert(value >= 0n && value < 1n << BigInt(addressBits(family)), `address value out of range: ${value}`);
+  if (family === 4) return ipv4FromNumber(Number(value));
+  const parts: number[] = [];
+  for (let shift = 112n; shift >= 0n; shift -= 16n) parts.push(Number((value >> shift) & 0xffffn));
+  return new ipaddr.IPv6(parts).toRFC5952String() as IpAddress;
+}
+
+/** The address as 4 or 16 octets, the form it has on the wire between agent and coordinator. */
+export function addressBytes(address: IpAddress): Uint8Array {
+  return Uint8Array.from(ipaddr.parse(address).toByteArray());
+}
+
+export function addressFromBytes(bytes: Uint8Array): IpAddress | null {
+  if (bytes.length === 4) return ipv4FromNumber(new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0));
+  if (bytes.length !== 16) return null;
+  return new ipaddr.IPv6([...bytes]).toRFC5952String() as IpAddress;
+}
+
+/** The address after (or, with a negative step, before) this one; null past either end of the family. */
+export function addressPlus(address: IpAddress, step: bigint | number): IpAddress | null {
+  const family = addressFamily(address);
+  const value = addressValue(address) + BigInt(step);
+  return value < 0n || value >> BigInt(addressBits(family)) !== 0n ? null : addressFromValue(family, value);
+}
+
+/** Total order: IPv4 before IPv6, then numeric. */
+export function compareAddresses(a: IpAddress, b: IpAddress): number {
+  const families = addressFamily(a) - addressFamily(b);
+  if (families !== 0) return families;
+  const x = addressValue(a);
+  const y = addressValue(b);
+  return x < y ? -1 : x > y ? 1 : 0;
+}

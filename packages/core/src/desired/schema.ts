@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { parseHardwareAddress, type HardwareAddress } from "../address/hardware.js";
+import { parseIpAddress, type IpAddress } from "../address/ip.js";
+import { parseIpPrefix, type IpPrefix } from "../address/prefix.js";
+
+/** Schemas of the scalar values, shared by desired state, protocol, configuration and API. */
+export const ipAddressSchema = z
+  .string()
+  .max(45)
+  .transform((text, context): IpAddress => {
+    const address = parseIpAddress(text);
+    if (address !== null) return address;
+    context.issues.push({ code: "custom", input: text, message: "not an IP address (no leading zeros, no zone)" });
+    return z.NEVER;
+  });
+
+export const ipPrefixSchema = z
+  .string()
+  .max(49)
+  .transform((text, context): IpPrefix => {
+    const prefix = parseIpPrefix(text);
+    if (prefix.ok) return prefix.value;
+    for (const { message, remedy } of prefix.problems)
+      context.issues.push({ code: "custom", input: text, message: remedy === undefined ? message : `${message}: ${remedy}` });
+    return z.NEVER;
+  });
+
+export const hardwareAddressSchema = z
+  .string()
+  .max(60)
+  .transform((text, context): HardwareAddress => {
+    const address = parseHardwareAddress(text);
+    if (address !== null) return address;
+    context.issues.push({ code: "custom", input: text, message: "not a hardware address" });
+    return z.NEVER;
+  });
+
+/** A domain name in canonical form: lower-case A-labels, no final dot. */
+export const domainNameSchema = z
+  .string()
+  .max(253)
+  .regex(
+    /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/,
+    "not a domain name in lower case without final dot",
+  );
+
+export const dhcpModeSchema = z.enum(["off", "observe", "static", "window", "link-local"]);
+export type DhcpMode = z.infer<typeof dhcpModeSchema>;
+
+const rangeSchema = z.strictObject({ first: ipAddressSchema, last: ipAddressSchema });
+
+/** One host declaration to be: this hardware address always gets this address. */
+export const desiredHostSchema = z.strictObject({
+  hardwareAddress: hardwareAddressSchema,
+  address: ipAddressSchema,
+  /** Fully qualified, the name the machine is told it has. */
+  name: domainNameSchema,
+});
+export type DesiredHost = z.infer<typeof desiredHostSchema>;
+
+/** What a rack must serve on one prefix. Times in seconds. */
+export const desiredSubnetSchema = z.strictObject({
+  /** The ledger's number of the subnet; stable for its life. */
+  id: z.int().positive(),
+  prefix: ipPrefixSchema,
+  mode: dhcpModeSchema,
+  gateway: ipAddressSchema.nullable(),
+  domain: domainNameSchema,
+  /** Mode `window`: the declared range; everything in `excluded` is subtracted when rendering. */
+  window: rangeSchema.nullable(),
+  /** Mode `link-local`: the slice of the enlistment pool that this link uses. The rack takes the first usable address itself. */
+  enlistment: z.strictObject({ slice: ipPrefixSchema, leaseTime: z.int().min(10) }).nullable(),
+  /** Addresses inside the prefix that no pool may contain: allocations, VIPs, reservations, racks' own, still held. */
+  excluded: z.array(ipAddressSchema),
+  hosts: z.array(desiredHostSchema),
+  /** From `serversFor`; never empty by accident. On the enlistment link the rack uses its own pool address instead. */
+  dns: z.array(ipAddressSchema),
+  ntp: z.array(ipAddressSchema),
+  leaseTime: z.int().min(10),
+  maxLeaseTime: z.int().min(10),
+});
+export type DesiredSubnet = z.infer<typeof desiredSubnetSchema>;
+
+/** One resource record of a zone beside the pre-made names; `owner` is relative to the origin, `@` is the apex. */
+export const desiredRecordSchema = z.strictObject({
+  owner: z.string().max(253),
+  type: z.enum(["A", "AAAA", "PTR", "CNAME", "TXT", "NS"]),
+  ttl: z.int().min(0).max(2147483647),
+  value: z.string().max(255),
+});
+export type DesiredRecord = z.infer<typeof desiredRecordSchema>;
+
+/**
+ * A zone as data. Forward zones hold `ip-192-168-50-60`-like names for every usable address of `premade`; reverse zones
+ * hold the PTR of each of those addresses that falls under their origin. A record in `records` replaces the pre-made PTR of its owner.
+ */
+export const desiredZoneSchema = z.strictObject({
+  origin: domainNameSchema,
+  /** RFC 1982 number, moved only by the coordinator and only when the content changed. */
+  serial: z.int().min(1).max(4294967295),
+  kind: z.enum(["forward", "reverse"]),
+  /** Name servers by name; their addresses stand in `records` where the name is inside the zone. */
+  nameServers: z.array(domainNameSchema).min(1),
+  /** Mailbox of the SOA in domain form. */
+  mailbox: domainNameSchema,
+  ttl: z.int().min(0),
+  premade: z.array(z.strictObject({ prefix: ipPrefixSchema, domain: domainNameSchema })),
+  records: z.array(desiredRecordSchema),
+});
+export type DesiredZone = z.infer<typeof desiredZoneSchema>;
+
+/**
+ * All that one rack must run: decided by the coordinator, numbered by generation, immutable. The rack persists it before acting on it
+ * and needs nothing else to boot and serve.
+ */
+export const desiredStateSchema = z.strictObject({
+  format: z.literal(1),
+  /** The rack this is for, by its id: a file copied to another host is refused. */
+  rack: z.string().min(1).max(64),
+  generation: z.int().positive(),
+  subnets: z.array(desiredSubnetSchema).max(4096),
+  zones: z.array(desiredZoneSchema).max(8192),
+  /** Prefixes whose hosts may ask and recurse. */
+  queryFrom: z.array(ipPrefixSchema),
+  forwarders: z.array(ipAddressSchema),
+});
+export type DesiredState = z.infer<typeof desiredStateSchema>;

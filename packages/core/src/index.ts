@@ -1,0 +1,32 @@
+// The only barrel of the package. One block an area, in the order in which the data travels.
+export * from "./problem.js";
+
+export * from "./address/ip.js";
+export * from "./address/prefix.js";
+export * from "./address/hardware.js";
+
+// lease: dhcpd's and Kea's lease files
+
+// interface: addresses of a host and their verdicts
+export type * from "./interface/model.js";
+
+// topology: all racks' observations merged
+
+// names: labels and pre-made names
+
+// ipam: the ledger of static allocations
+
+// desired: what one rack must run
+export * from "./desired/schema.js";
+export * from "./desired/digest.js";
+
+// plan: ledger and topology to desired states
+
+// dhcpd: desired state to dhcpd.conf
+
+// dns: desired state to zones and named.conf
+
+// reconcile: what to do next, from desired, written and running
+
+// protocol: what agent and coordinator say to each other
+export * from "./protocol/messages.js";

@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { desiredStateSchema, domainNameSchema, hardwareAddressSchema, ipAddressSchema } from "../desired/schema.js";
+
+/**
+ * Version of the conversation, negotiated as the WebSocket subprotocol.
+ *
+ * - 1 (2026-11-30): hello, interfaces, leases, status, renew; welcome, desired, acknowledge, certificate, refuse.
+ */
+export const PROTOCOL_VERSION = 1;
+export const SUBPROTOCOL = "berth.v1";
+
+/** Limits of one frame in octets and items; snapshots larger than that are paged. */
+export const FRAME_BYTES_MAX = 8 * 1024 * 1024;
+export const LEASES_PER_FRAME_MAX = 2048;
+
+const timeSchema = z.int().nullable();
+
+const interfaceAddressSchema = z.object({
+  address: ipAddressSchema,
+  prefixLength: z.int().min(0).max(128),
+  peer: ipAddressSchema.nullable(),
+  broadcast: ipAddressSchema.nullable(),
+  scope: z.string().max(32),
+  label: z.string().max(64).nullable(),
+  flags: z.array(z.string().max(32)).max(32),
+  protocol: z.string().max(32).nullable(),
+  validLifetime: z.number().nullable(),
+  preferredLifetime: z.number().nullable(),
+});
+
+const hostInterfaceSchema = z.object({
+  name: z.string().min(1).max(64),
+  index: z.int().nullable(),
+  parent: z.string().max(64).nullable(),
+  kind: z.string().max(32).nullable(),
+  vlanId: z.int().min(0).max(4095).nullable(),
+  hardwareAddress: hardwareAddressSchema.nullable(),
+  permanentAddress: hardwareAddressSchema.nullable(),
+  flags: z.array(z.string().max(32)).max(64),
+  mtu: z.int().nullable(),
+  addresses: z.array(interfaceAddressSchema).max(4096),
+});
+
+/** One lease as the rack's leases file tells it. Times in seconds since 1970; `ends` null is unknown, "never" for ever. */
+export const leaseReportSchema = z.object({
+  address: ipAddressSchema,
+  state: z.enum(["free", "active", "expired", "released", "abandoned", "reset", "backup", "unknown"]),
+  inUse: z.boolean(),
+  /** False while nobody else may be given this address: in use, abandoned, backup, unknown, reserved. */
+  allocatable: z.boolean(),
+  hardwareAddress: hardwareAddressSchema.nullable(),
+  /** What may stand in a zone of the name the client claimed; the raw name stays on the rack. */
+  dnsLabel: domainNameSchema.nullable(),
+  starts: timeSchema,
+  ends: z.union([z.int(), z.literal("never")]).nullable(),
+});
+export type LeaseReport = z.infer<typeof leaseReportSchema>;
+
+/** A problem on the wire; texts are cut to these lengths by the sender. */
+export const problemSchema = z.object({
+  code: z.string().max(64),
+  at: z.string().max(256),
+  message: z.string().max(1024),
+  remedy: z.string().max(1024).optional(),
+});
+
+/**
+ * One managed daemon: three digests that agree when it has converged. `desired` is what the newest accepted generation renders to,
+ * `written` what lies on disk, `running` what the daemon last started with and was seen to serve.
+ */
+export const daemonStatusSchema = z.object({
+  name: z.enum(["dhcpd", "named"]),
+  state: z.enum(["off", "converged", "converging", "failing"]),
+  desired: z.string().max(64).nullable(),
+  written: z.string().max(64).nullable(),
+  running: z.string().max(64).nullable(),
+  /** Generation whose content runs. */
+  generation: z.int().nullable(),
+  problems: z.array(problemSchema).max(256),
+});
+export type DaemonStatus = z.infer<typeof daemonStatusSchema>;
+
+/** What an agent says. Every observation carries the sequence number that the coordinator acknowledges. */
+export const agentMessageSchema = z.discriminatedUnion("type", [
+  /** First frame of a session. `generation` is the newest desired state the rack holds, 0 for none. */
+  z.object({
+    type: z.literal("hello"),
+    version: z.string().max(64),
+    rack: z.string().max(64),
+    hostname: z.string().max(253),
+    generation: z.int().min(0),
+  }),
+  /** All interfaces of the host, whole; replaces the previous report. */
+  z.object({ type: z.literal("interfaces"), sequence: z.int(), interfaces: z.array(hostInterfaceSchema).max(4096) }),
+  /**
+   * Leases. A snapshot comes in pages: the first has `snapshot: "begin"`, the last `"end"`, between them `"more"` (one page: `"whole"`);
+   * leases that no page named are gone when it ends. `"delta"` changes single leases.
+   */
+  z.object({
+    type: z.literal("leases"),
+    sequence: z.int(),
+    page: z.enum(["whole", "begin", "more", "end", "delta"]),
+    leases: z.array(leaseReportSchema).max(LEASES_PER_FRAME_MAX),
+    gone: z.array(ipAddressSchema).max(LEASES_PER_FRAME_MAX),
+  }),
+  /** What is written and what runs, after every pass that changed it. `accepted` is the generation on disk. */
+  z.object({
+    type: z.literal("status"),
+    sequence: z.int(),
+    accepted: z.int().min(0),
+    daemons: z.array(daemonStatusSchema).max(8),
+    problems: z.array(problemSchema).max(1024),
+  }),
+  /** Asks for a new certificate for the same key holder before the old one ends. PEM of a PKCS #10 request. */
+  z.object({ type: z.literal("renew"), request: z.string().max(16_384) }),
+]);
+export type AgentMessage = z.infer<typeof agentMessageSchema>;
+
+/** What a coordinator says. */
+export const coordinatorMessageSchema = z.discriminatedUnion("type", [
+  /** Answer to `hello`. */
+  z.object({ type: z.literal("welcome"), version: z.string().max(64), region: z.string().max(64) }),
+  /** The whole desired state of this rack. */
+  z.object({ type: z.literal("desired"), state: desiredStateSchema }),
+  /** Everything up to this sequence number is merged. `problems` names items that were not, one each; the rest is in force. */
+  z.object({ type: z.literal("acknowledge"), sequence: z.int(), problems: z.array(problemSchema).max(64) }),
+  z.object({ type: z.literal("certificate"), certificate: z.string().max(65_536) }),
+  /** The session ends after this, and why. */
+  z.object({ type: z.literal("refuse"), problem: problemSchema }),
+]);
+export type CoordinatorMessage = z.infer<typeof coordinatorMessageSchema>;

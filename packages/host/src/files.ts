@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { mkdir, open, readFile, rename, rm, type FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { EnvironmentError, errnoOf } from "./errors.js";
+
+/** The files of the host, as few calls as the product needs; paths are absolute. */
+export interface Files {
+  /** The whole file, or null when there is none. Throws `file-unreadable`, `file-too-large`. */
+  read(path: string, limitBytes?: number): Promise<Uint8Array | null>;
+  /**
+   * Replaces the file whole: temporary file beside it, fsync, rename, fsync of the directory. After it returns the content survives a
+   * power cut; if it throws (`file-unwritable`) the old content is still there.
+   */
+  replace(path: string, content: string | Uint8Array, mode?: number): Promise<void>;
+  /** Makes the directory and its parents. */
+  ensureDirectory(path: string, mode?: number): Promise<void>;
+  /** Removes the file; none is fine. */
+  remove(path: string): Promise<void>;
+}
+
+const READ_MAX = 256 * 1024 * 1024;
+
+export const systemFiles: Files = {
+  async read(path, limitBytes = READ_MAX) {
+    let file: FileHandle | null = null;
+    try {
+      file = await open(path, constants.O_RDONLY);
+      const { size } = await file.stat();
+      if (size > limitBytes)
+        throw new EnvironmentError("file-too-large", path, `${path} has ${size} octets, more than ${limitBytes}`);
+      return await readFile(file);
+    } catch (cause) {
+      if (errnoOf(cause) === "ENOENT") return null;
+      if (cause instanceof EnvironmentError) throw cause;
+      throw new EnvironmentError("file-unreadable", path, `failed to read ${path}`, {
+        cause,
+        remedy: "check the owner and mode of the file",
+      });
+    } finally {
+      await file?.close();
+    }
+  },
+
+  async replace(path, content, mode = 0o644) {
+    const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
+    try {
+      await writeDurably(temporary, content, mode);
+      await rename(temporary, path);
+      await syncDirectory(dirname(path));
+    } catch (cause) {
+      await rm(temporary, { force: true });
+      throw new EnvironmentError("file-unwritable", path, `failed to write ${path}`, {
+        cause,
+        remedy: "check free space, owner and mode of the directory",
+      });
+    }
+  },
+
+  async ensureDirectory(path, mode = 0o755) {
+    try {
+      await mkdir(path, { recursive: true, mode });
+    } catch (cause) {
+      throw new EnvironmentError("directory-uncreatable", path, `failed to make the directory ${path}`, { cause });
+    }
+  },
+
+  async remove(path) {
+    try {
+      await rm(path, { force: true });
+    } catch (cause) {
+      throw new EnvironmentError("file-unremovable", path, `failed to remove ${path}`, { cause });
+    }
+  },
+};
+
+async function writeDurably(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+  const file = await open(path, "wx", mode);
+  try {
+    await file.chmod(mode); // the umask must not decide whether dhcpd and named can read it
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
