@@ -11,10 +11,12 @@ export * from "./address/hardware.js";
 export type * from "./interface/model.js";
 
 // topology: all racks' observations merged
+export type * from "./topology/rack-view.js";
 
 // names: labels and pre-made names
 
 // ipam: the ledger of static allocations
+export type * from "./ipam/model.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";

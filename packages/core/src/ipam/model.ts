@@ -1,0 +1,70 @@
+import type { HardwareAddress } from "../address/hardware.js";
+import type { IpAddress } from "../address/ip.js";
+import type { IpPrefix, IpRange } from "../address/prefix.js";
+import type { DhcpMode } from "../desired/schema.js";
+
+/** A declared network. Times in seconds unless the name says otherwise. */
+export interface Subnet {
+  /** Small number, given once, never reused. */
+  readonly id: number;
+  readonly prefix: IpPrefix;
+  /** Separates equal private prefixes; `default` where there is one site. */
+  readonly site: string;
+  readonly gateway: IpAddress | null;
+  readonly domain: string;
+  readonly mode: DhcpMode;
+  /** Mode `window`. */
+  readonly window: IpRange | null;
+  /** Mode `link-local`: the whole enlistment pool; each link of a rack gets its own slice of `sliceLength`. */
+  readonly enlistment: { readonly pool: IpPrefix; readonly sliceLength: number; readonly leaseTime: number } | null;
+  readonly reserved: readonly IpRange[];
+  /** Pinned servers; null means: decided from the topology. */
+  readonly dns: readonly IpAddress[] | null;
+  readonly ntp: readonly IpAddress[] | null;
+  readonly leaseTime: number;
+  readonly maxLeaseTime: number;
+  readonly createdAt: number;
+}
+
+export type MachineState = "enlisted" | "enrolled" | "released";
+
+/** A machine and its NICs. A bond is several NICs that share an address. */
+export interface Machine {
+  readonly id: string;
+  /** Chosen by a person; null keeps the pre-made name of its address. */
+  readonly name: string | null;
+  readonly state: MachineState;
+  readonly nics: readonly HardwareAddress[];
+  readonly createdAt: number;
+}
+
+export type AllocationKind = "machine" | "additional" | "vip";
+
+/** A static address granted to one holder: one record, one commit. */
+export interface Allocation {
+  readonly id: string;
+  readonly kind: AllocationKind;
+  readonly subnetId: number;
+  readonly address: IpAddress;
+  /** Machine that holds it; for a VIP its owners stand in `owners`. */
+  readonly machineId: string | null;
+  /** NICs it is served to by DHCP. */
+  readonly nics: readonly HardwareAddress[];
+  /** Makes the request idempotent: same key, same address. Unique in the region. */
+  readonly ownerKey: string;
+  /** Fully qualified: chosen, or the pre-made name of the address. */
+  readonly name: string;
+  readonly owners: readonly string[];
+  readonly delivery: "dhcp" | "config" | "both";
+  readonly createdAt: number;
+}
+
+/** A released address rests until then; nobody else gets it. Times in milliseconds since 1970. */
+export interface Quarantine {
+  readonly subnetId: number;
+  readonly address: IpAddress;
+  readonly releasedAt: number;
+  readonly until: number;
+  /** The NICs that held it, so that the machine's last address comes first. */
+  readonly nics: readonly HardwareAddress[];
+}
