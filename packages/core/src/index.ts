@@ -17,10 +17,12 @@ export type * from "./topology/rack-view.js";
 
 // ipam: the ledger of static allocations
 export type * from "./ipam/model.js";
+export type * from "./ipam/change.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";
 export * from "./desired/digest.js";
+export * from "./desired/accept.js";
 
 // plan: ledger and topology to desired states
 
@@ -29,6 +31,7 @@ export * from "./desired/digest.js";
 // dns: desired state to zones and named.conf
 
 // reconcile: what to do next, from desired, written and running
+export * from "./reconcile/daemon-step.js";
 
 // protocol: what agent and coordinator say to each other
 export * from "./protocol/messages.js";

@@ -1,0 +1,137 @@
+import type { DesiredState, HostInterface, IpAddress, LeaseReport, LedgerChange, LedgerContent } from "@berth/core";
+
+/**
+ * Where a region keeps what must survive: one port, an engine per database. Every promise of a change resolves after the commit is durable
+ * (fsync); the reports of racks are the exception, see {@link ReportStore}. All of it throws `EnvironmentError`: `store-unwritable` (disk full,
+ * read-only, locked), `store-unreadable`, `store-conflict` (a constraint of the schema refused the change), `store-closed`.
+ */
+export interface Store {
+  readonly ledger: LedgerStore;
+  readonly racks: RackStore;
+  readonly tokens: TokenStore;
+  readonly settings: SettingStore;
+  readonly plans: PlanStore;
+  readonly audit: AuditStore;
+  readonly reports: ReportStore;
+  /** Writes what is still queued and gives the data folder back. Afterwards every call throws `store-closed`. */
+  close(): Promise<void>;
+}
+
+export interface LedgerStore {
+  load(): Promise<{ readonly revision: number; readonly content: LedgerContent }>;
+  /** One transaction for all of it; answers the new revision. If it throws, nothing of it is in the store. */
+  commit(changes: readonly LedgerChange[], audit: readonly AuditEntry[]): Promise<number>;
+}
+
+/** The identity of a rack, as it was given at its join. Times in milliseconds since 1970. */
+export interface RackRecord {
+  readonly id: string;
+  /** For people; unique in the region. */
+  readonly name: string;
+  readonly site: string;
+  readonly joinedAt: number;
+  /** Serial of the newest certificate given, in hex; null before the first. */
+  readonly certificateSerial: string | null;
+  /** SHA-256 of the public key (SPKI DER) in hex. */
+  readonly publicKeyHash: string;
+}
+
+export interface RackStore {
+  list(): Promise<readonly RackRecord[]>;
+  /** Adds or replaces by id. A name that another rack has is a `store-conflict`. */
+  save(rack: RackRecord): Promise<void>;
+  /** The rack, its reports and its desired state; none is fine. */
+  remove(id: string): Promise<void>;
+}
+
+/** A join token. Only the hash of its secret is kept. Times in milliseconds since 1970. */
+export interface TokenRecord {
+  readonly id: string;
+  readonly secretHash: string;
+  readonly expiresAt: number;
+  /** Name the rack shall have; null lets the rack's host name decide. */
+  readonly rackName: string | null;
+  readonly site: string;
+  /** Public key hash of the rack that used it; null while unused. */
+  readonly usedBy: string | null;
+  readonly usedAt: number | null;
+}
+
+export interface TokenStore {
+  list(): Promise<readonly TokenRecord[]>;
+  save(token: TokenRecord): Promise<void>;
+  /**
+   * Marks the token as used by that key unless a key already used it, in one step, and answers the record as it now stands (`usedBy` says
+   * who came first); null when there is no such token. The same key may ask again and gets the same answer.
+   */
+  use(id: string, usedBy: string, at: number): Promise<TokenRecord | null>;
+  remove(id: string): Promise<void>;
+}
+
+/** Small facts of the region by name: its key, its defaults. */
+export interface SettingStore {
+  get(name: string): Promise<string | null>;
+  set(name: string, value: string): Promise<void>;
+}
+
+/** The newest desired state of a rack. `digest` is the SHA-256 of its content in canonical JSON without rack and generation. */
+export interface DesiredRecord {
+  readonly state: DesiredState;
+  readonly digest: string;
+}
+
+/** The serial a zone's content has now; `digest` is the SHA-256 of the zone in canonical JSON with serial 1. */
+export interface SerialRecord {
+  readonly site: string;
+  readonly origin: string;
+  readonly serial: number;
+  readonly digest: string;
+}
+
+export interface PlanStore {
+  load(): Promise<{ readonly desired: readonly DesiredRecord[]; readonly serials: readonly SerialRecord[] }>;
+  /** Adds or replaces, all in one transaction: a generation is never handed out before the serials it carries are kept. */
+  save(desired: readonly DesiredRecord[], serials: readonly SerialRecord[]): Promise<void>;
+}
+
+/** One line of the append-only audit log. */
+export interface AuditEntry {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Who asked: a token's name, a rack, `coordinator`. */
+  readonly actor: string;
+  /** Stable kebab-case: `enroll-machine`, `create-subnet`, `create-token`, ... */
+  readonly action: string;
+  /** What it was done to, as an operator names it. */
+  readonly subject: string;
+  /** Values before and after, or whatever explains it. */
+  readonly detail: unknown;
+}
+
+export interface AuditStore {
+  append(entry: AuditEntry): Promise<void>;
+  /** Oldest first, from the entry after that number (0 for the first); at most `limit` of them. */
+  list(after: number, limit: number): Promise<readonly (AuditEntry & { readonly number: number })[]>;
+}
+
+/** What a rack last reported, so that its facts outlive a restart of the coordinator. */
+export interface RackReport {
+  readonly interfaces: readonly HostInterface[];
+  /** Milliseconds since 1970; null before the first report. */
+  readonly interfacesAt: number | null;
+  readonly leases: readonly LeaseReport[];
+}
+
+/**
+ * Reports are queued and written together at most a second later: a rack sends them again when a coordinator has lost the last moment. The
+ * calls return at once; a failed write is kept, tried again and logged once.
+ */
+export interface ReportStore {
+  load(): Promise<ReadonlyMap<string, RackReport>>;
+  saveInterfaces(rackId: string, interfaces: readonly HostInterface[], at: number): void;
+  /** Changes single leases; `replaceLeases` drops those that are not named. */
+  changeLeases(rackId: string, changed: readonly LeaseReport[], gone: readonly IpAddress[]): void;
+  replaceLeases(rackId: string, leases: readonly LeaseReport[]): void;
+  /** Writes what is queued now. */
+  flush(): Promise<void>;
+}
