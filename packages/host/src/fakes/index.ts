@@ -1,2 +1,3 @@
 // Fakes of the ports, for unit tests; each passes the same contract suite as the real one (test/contract).
-export {};
+export * from "./clock.js";
+export * from "./follow-files.js";
