@@ -6,6 +6,8 @@ export * from "./address/prefix.js";
 export * from "./address/hardware.js";
 
 // lease: dhcpd's and Kea's lease files
+export * from "./lease/model.js";
+export type * from "./lease/reader.js";
 
 // interface: addresses of a host and their verdicts
 export type * from "./interface/model.js";
@@ -35,3 +37,17 @@ export * from "./reconcile/daemon-step.js";
 
 // protocol: what agent and coordinator say to each other
 export * from "./protocol/messages.js";
+
+// api: what the coordinator's HTTP API takes and answers
+export * from "./api/page.js";
+export * from "./api/sort-key.js";
+export * from "./api/error.js";
+export * from "./api/subnet.js";
+export * from "./api/lease.js";
+export * from "./api/lease-view.js";
+export * from "./api/lease-search.js";
+export * from "./api/allocation.js";
+export * from "./api/machine.js";
+export * from "./api/machine-list.js";
+export * from "./api/rack.js";
+export * from "./api/system.js";
