@@ -1,0 +1,43 @@
+import type { HardwareAddress } from "../address/hardware.js";
+import type { LeaseReport } from "../protocol/messages.js";
+import type { RackView } from "../topology/rack-view.js";
+import type { LeaseView } from "./lease.js";
+
+/** A reported lease lapses by the clock even if its rack has gone silent. `nowMs` in milliseconds since 1970. */
+export function leaseInUse(lease: LeaseReport, nowMs: number): boolean {
+  return lease.inUse && (lease.ends === null || lease.ends === "never" || lease.ends * 1000 > nowMs);
+}
+
+/** Milliseconds since 1970 as ISO 8601 UTC. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export function isoSeconds(seconds: number | null): string | null {
+  return seconds === null ? null : isoTime(seconds * 1000);
+}
+
+/** One lease for the API. `machineOf` names the machine that has the NIC. */
+export function viewLease(
+  rack: RackView,
+  lease: LeaseReport,
+  context: { readonly nowMs: number; readonly machineOf: (nic: HardwareAddress) => string | null },
+): LeaseView {
+  return {
+    address: lease.address,
+    state: lease.state,
+    inUse: leaseInUse(lease, context.nowMs),
+    hardwareAddress: lease.hardwareAddress,
+    name: lease.dnsLabel,
+    starts: isoSeconds(lease.starts),
+    ends: lease.ends === "never" ? "never" : isoSeconds(lease.ends),
+    rack: rack.name,
+    stale: !rack.connected,
+    machine: lease.hardwareAddress === null ? null : context.machineOf(lease.hardwareAddress),
+  };
+}
+
+/** Every reported lease with its rack, in the racks' order. */
+export function* reportedLeases(racks: readonly RackView[]): Generator<{ readonly rack: RackView; readonly lease: LeaseReport }> {
+  for (const rack of racks) for (const lease of rack.leases.values()) yield { rack, lease };
+}

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { apiProblemSchema } from "./error.js";
+
+export const daemonViewSchema = z
+  .object({
+    name: z.enum(["dhcpd", "named"]),
+    state: z.enum(["off", "converged", "converging", "failing"]),
+    desired: z.string().nullable(),
+    written: z.string().nullable(),
+    running: z.string().nullable(),
+    generation: z.int().nullable(),
+    problems: z.array(apiProblemSchema),
+  })
+  .meta({ id: "Daemon" });
+
+const rackAddressSchema = z.object({ interface: z.string(), address: z.string(), prefixLength: z.int() });
+
+/** A rack as the region knows it. Times ISO 8601 UTC, null before the first contact. */
+export const rackApiViewSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    site: z.string(),
+    connected: z.boolean(),
+    joinedAt: z.string(),
+    lastSeenAt: z.string().nullable(),
+    addresses: z.array(rackAddressSchema).meta({ description: "Every address it reported, but link-local and loopback ones." }),
+    interfacesAt: z.string().nullable(),
+    desiredGeneration: z.int().nullable().meta({ description: "What it must run; null when nothing was planned for it." }),
+    acceptedGeneration: z.int().meta({ description: "What it has on its disk; 0 for none." }),
+    converged: z.boolean().meta({ description: "It runs exactly what it must run." }),
+    leasesInUse: z.int(),
+    daemons: z.array(daemonViewSchema),
+    problems: z.array(apiProblemSchema),
+  })
+  .meta({ id: "Rack" });
+export type RackApiView = z.infer<typeof rackApiViewSchema>;
+
+export const TOKEN_TTL_DEFAULT_SECONDS = 3600;
+
+/** Asks for a join line: for one rack name or for any, single use, short-lived. */
+export const tokenCreateSchema = z.strictObject({
+  rack: z
+    .string()
+    .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "not a rack name: lower-case letters, digits and inner hyphens, at most 63")
+    .exactOptional(),
+  ttlSeconds: z
+    .int()
+    .min(60)
+    .max(7 * 86_400)
+    .default(TOKEN_TTL_DEFAULT_SECONDS),
+});
+export type TokenCreate = z.input<typeof tokenCreateSchema>;
+
+export const tokenViewSchema = z
+  .object({ joinLine: z.string(), rack: z.string().nullable(), expiresAt: z.string() })
+  .meta({ id: "Token", description: "Shown once: the coordinator keeps only a digest of it." });
+export type TokenView = z.infer<typeof tokenViewSchema>;

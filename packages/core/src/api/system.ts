@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { apiProblemSchema } from "./error.js";
+
+/** A problem that holds now, and who reported it. */
+export const currentProblemSchema = z
+  .object({
+    source: z.enum(["rack", "daemon", "plan"]),
+    rack: z.string().nullable(),
+    daemon: z.string().nullable(),
+    ...apiProblemSchema.shape,
+  })
+  .meta({ id: "CurrentProblem" });
+export type CurrentProblem = z.infer<typeof currentProblemSchema>;
+
+export const healthViewSchema = z
+  .object({ status: z.enum(["ok", "unready"]), problems: z.array(apiProblemSchema) })
+  .meta({ id: "Health" });
+
+export const versionViewSchema = z.object({ version: z.string(), api: z.string(), protocol: z.int() }).meta({ id: "Version" });
+export type VersionView = z.infer<typeof versionViewSchema>;
+
+/** One screen about the whole region. */
+export const statusViewSchema = z
+  .object({
+    version: z.string(),
+    now: z.string(),
+    revision: z.int(),
+    subnets: z.int(),
+    allocations: z.int(),
+    leasesInUse: z.int(),
+    machines: z.object({ sighted: z.int(), enlisted: z.int(), enrolled: z.int(), released: z.int() }),
+    racks: z.object({ all: z.int(), connected: z.int(), converged: z.int() }),
+    problems: z.array(currentProblemSchema),
+  })
+  .meta({ id: "Status" });
+export type StatusView = z.infer<typeof statusViewSchema>;
