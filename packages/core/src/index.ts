@@ -16,6 +16,9 @@ export type * from "./interface/model.js";
 export type * from "./topology/rack-view.js";
 
 // names: labels and pre-made names
+export * from "./names/host-name.js";
+export * from "./names/premade.js";
+export * from "./names/client-name.js";
 
 // ipam: the ledger of static allocations
 export type * from "./ipam/model.js";
