@@ -11,6 +11,11 @@ export type * from "./lease/reader.js";
 
 // interface: addresses of a host and their verdicts
 export type * from "./interface/model.js";
+export * from "./interface/parse-interfaces.js";
+export * from "./interface/parse-address-json.js";
+export * from "./interface/parse-address-text.js";
+export * from "./interface/parse-routes.js";
+export * from "./interface/parse-neighbors.js";
 
 // topology: all racks' observations merged
 export type * from "./topology/rack-view.js";
@@ -40,6 +45,15 @@ export * from "./reconcile/daemon-step.js";
 
 // protocol: what agent and coordinator say to each other
 export * from "./protocol/messages.js";
+export * from "./protocol/frame.js";
+export * from "./protocol/wire.js";
+export * from "./protocol/decode.js";
+export * from "./protocol/channel.js";
+export * from "./protocol/join.js";
+export * from "./protocol/decide-join.js";
+export * from "./protocol/link-state.js";
+export * from "./protocol/outbox.js";
+export * from "./protocol/rack-facts.js";
 
 // api: what the coordinator's HTTP API takes and answers
 export * from "./api/page.js";

@@ -1,5 +1,6 @@
 import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
+import type { IpPrefix } from "../address/prefix.js";
 
 /**
  * One address as the kernel has it on one interface, nothing judged and nothing lost (ip-address(8)). The key on a host is
@@ -11,7 +12,8 @@ export interface InterfaceAddress {
   /** The other end of a point-to-point address. */
   readonly peer: IpAddress | null;
   readonly broadcast: IpAddress | null;
-  readonly scope: "global" | "site" | "link" | "host" | string;
+  /** `global`, `site`, `link`, `host` or a number that iproute2 has no name for. */
+  readonly scope: string;
   readonly label: string | null;
   /** Kernel flags in lower case: `secondary`, `dynamic`, `deprecated`, `tentative`, `dadfailed`, `temporary`, `nodad`, `noprefixroute`, ... */
   readonly flags: readonly string[];
@@ -37,4 +39,25 @@ export interface HostInterface {
   readonly flags: readonly string[];
   readonly mtu: number | null;
   readonly addresses: readonly InterfaceAddress[];
+}
+
+/** One route of the main table (ip-route(8)); a default route has destination `0.0.0.0/0` or `::/0`. */
+export interface HostRoute {
+  readonly destination: IpPrefix;
+  readonly gateway: IpAddress | null;
+  readonly interfaceName: string | null;
+  /** The `src` that the kernel takes when the program names none. */
+  readonly preferredSource: IpAddress | null;
+  readonly protocol: string | null;
+  readonly scope: string | null;
+  readonly metric: number | null;
+}
+
+/** A neighbour seen by ARP or NDP on one interface (ip-neighbour(8)). */
+export interface Neighbor {
+  readonly interfaceName: string;
+  readonly address: IpAddress;
+  readonly hardwareAddress: HardwareAddress;
+  /** `REACHABLE`, `STALE`, `PERMANENT`, ...; empty when unknown. */
+  readonly states: readonly string[];
 }

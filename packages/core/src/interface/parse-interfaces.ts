@@ -1,0 +1,10 @@
+import type { Result } from "../problem.js";
+import type { HostInterface } from "./model.js";
+import { parseAddressJson } from "./parse-address-json.js";
+import { parseAddressText } from "./parse-address-text.js";
+
+/** Reads what `ip addr` printed, JSON or text. An empty text is an empty list: whether that is believable is the caller's question. */
+export function parseInterfaces(text: string, at = "ip addr"): Result<readonly HostInterface[]> {
+  const start = text.replace(/^\uFEFF/, "").trimStart();
+  return start.startsWith("[") ? parseAddressJson(start, at) : parseAddressText(start, at);
+}
