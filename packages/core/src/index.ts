@@ -68,3 +68,4 @@ export * from "./api/machine.js";
 export * from "./api/machine-list.js";
 export * from "./api/rack.js";
 export * from "./api/system.js";
+export * from "./api/rack-report.js";

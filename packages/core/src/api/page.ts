@@ -18,7 +18,7 @@ export type PageQuery = z.infer<typeof pageQuerySchema>;
 
 /** One page of a list in a stable order; `next` is null on the last page. */
 export interface Page<T> {
-  readonly items: readonly T[];
+  readonly items: T[];
   readonly next: string | null;
 }
 

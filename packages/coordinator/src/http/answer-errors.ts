@@ -1,0 +1,70 @@
+import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
+import { EnvironmentError, describeError, type Log } from "@berth/host";
+import { apiError, assert, type Problem, type Result } from "@berth/core";
+import { ApiRefusal } from "./api-refusal.js";
+import { problemStatus } from "./problem-status.js";
+
+/** The value of an accepted result; a refusal becomes the error answer of the request. */
+export function acceptedValue<T>(result: Result<T>): T {
+  if (result.ok) return result.value;
+  const [first, ...rest] = result.problems;
+  assert(first !== undefined, "a refusal without a problem");
+  throw new ApiRefusal(problemStatus(first), [first, ...rest]);
+}
+
+/** Makes every error answer RFC 9457 JSON; only bugs and failures of the world are logged. */
+export function answerErrors(api: FastifyInstance, log: Log): void {
+  api.setErrorHandler<FastifyError>((error, request, reply) => {
+    const { status, problems } = classify(error, api.initialConfig.bodyLimit ?? 0);
+    if (status >= 500)
+      log.error({ method: request.method, route: request.routeOptions.url, error: describeError(error) }, "request failed");
+    return sendError(reply, status, problems);
+  });
+  api.setNotFoundHandler((request, reply) =>
+    sendError(reply, 404, [
+      {
+        code: "route-unknown",
+        at: `${request.method} ${request.url.slice(0, 200)}`,
+        message: "there is no such route",
+        remedy: "see /api/v1/openapi.json for what there is",
+      },
+    ]),
+  );
+}
+
+/** Sends it as it is: the body is made here, so no response schema applies. */
+export function sendError(reply: FastifyReply, status: number, problems: readonly [Problem, ...Problem[]]): FastifyReply {
+  return reply
+    .code(status)
+    .type("application/problem+json")
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send(apiError(status, problems));
+}
+
+function classify(
+  error: FastifyError | Error,
+  bodyLimit: number,
+): { status: number; problems: readonly [Problem, ...Problem[]] } {
+  if (error instanceof ApiRefusal) return { status: error.statusCode, problems: error.problems };
+  if (error instanceof EnvironmentError) {
+    const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
+    return { status: 503, problems: [{ code: error.code, at: error.at, message: error.message, ...remedy }] };
+  }
+  const status = "statusCode" in error ? (error.statusCode ?? 500) : 500;
+  switch (status) {
+    case 413:
+      return one(413, "body-too-large", `the body is larger than ${bodyLimit} octets`, "send less at once");
+    case 415:
+      return one(415, "body-not-json", "the body is not declared as JSON", "send it with 'Content-Type: application/json'");
+    default:
+      if (status >= 400 && status < 500) return one(status, "body-malformed", error.message, "send one JSON object");
+      return one(500, "internal", "the coordinator failed on a bug of its own; its log says more");
+  }
+}
+
+function one(status: number, code: string, message: string, remedy?: string): ReturnType<typeof classify> {
+  return {
+    status,
+    problems: [{ code, at: status === 500 ? "coordinator" : "body", message, ...(remedy === undefined ? {} : { remedy }) }],
+  };
+}

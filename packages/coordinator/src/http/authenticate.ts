@@ -1,0 +1,55 @@
+import type { FastifyInstance } from "fastify";
+import { ApiRefusal } from "./api-refusal.js";
+import { mayAct, type Auth, type Principal, type Role } from "./token-auth.js";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Who asks; null on routes that ask for no token. */
+    principal: Principal | null;
+  }
+  interface FastifyContextConfig {
+    /** The least role that may use the route; `none` asks for no token. Reads need `read`, changes `operate`, unless it says otherwise. */
+    role?: Role | "none";
+  }
+}
+
+const TOKEN_CHARACTERS_MAX = 256;
+
+/** Asks every request for a bearer token (RFC 6750), before its body is read. */
+export function authenticate(api: FastifyInstance, auth: Auth): void {
+  api.decorateRequest("principal", null);
+  api.addHook("onRequest", async (request, reply) => {
+    const needed =
+      request.routeOptions.config.role ?? (request.method === "GET" || request.method === "HEAD" ? "read" : "operate");
+    if (needed === "none") return;
+    const principal = identify(auth, request.headers.authorization);
+    if (principal === null) {
+      reply.header("www-authenticate", 'Bearer realm="berth"');
+      throw new ApiRefusal(401, [
+        {
+          code: "token-invalid",
+          at: "authorization",
+          message: request.headers.authorization === undefined ? "the request has no token" : "the token is not known here",
+          remedy:
+            "send 'Authorization: Bearer TOKEN' with the token that the coordinator wrote at its first start (for berth: BERTH_TOKEN or BERTH_TOKEN_FILE)",
+        },
+      ]);
+    }
+    if (!mayAct(principal, needed)) throw new ApiRefusal(403, [roleProblem(principal, needed)]);
+    request.principal = principal;
+  });
+}
+
+function identify(auth: Auth, header: string | undefined): Principal | null {
+  const token = /^bearer +([\x21-\x7e]+)$/i.exec(header ?? "")?.[1];
+  return token === undefined || token.length > TOKEN_CHARACTERS_MAX ? null : auth.identify(token);
+}
+
+function roleProblem(principal: Principal, needed: Role) {
+  return {
+    code: "role-insufficient",
+    at: "authorization",
+    message: `the token '${principal.name}' has the role ${principal.role}, this needs ${needed}`,
+    remedy: `use a token with the role ${needed}`,
+  };
+}

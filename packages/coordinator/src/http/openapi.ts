@@ -1,0 +1,31 @@
+import swagger from "@fastify/swagger";
+import type { FastifyInstance } from "fastify";
+import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
+import { API_ROOT } from "@berth/core";
+
+/** Describes all routes that are registered after it; served at `/api/v1/openapi.json`. */
+export async function describeRoutes(api: FastifyInstance, version: string): Promise<void> {
+  await api.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Berth coordinator", version, description: "Fixed addresses and names for bare-metal racks." },
+      servers: [],
+      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+      security: [{ token: [] }],
+    },
+    transform: jsonSchemaTransform,
+    transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document)),
+  });
+  api.get(`${API_ROOT}/openapi.json`, { config: { role: "none" }, schema: { hide: true } }, () => api.swagger());
+}
+
+type Document = ReturnType<typeof jsonSchemaTransformObject>;
+
+/** The transform makes an input and an output form of every named schema; those that nothing refers to are noise. */
+function withoutUnused(document: Document): Document {
+  const text = JSON.stringify(document);
+  if (!("components" in document)) return document;
+  const schemas = Object.entries(document.components?.schemas ?? {});
+  const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
+  return { ...document, components: { ...document.components, schemas: Object.fromEntries(used) } } as Document;
+}

@@ -1,0 +1,39 @@
+import type { Clock, Log } from "@berth/host";
+import type { DesiredState, Problem, RackView, Result } from "@berth/core";
+import type { Ledger } from "../ledger/ledger.js";
+import type { Auth } from "./token-auth.js";
+
+/** What was made for a rack that is to join: shown once, kept only as a digest. Times in milliseconds since 1970. */
+export interface JoinToken {
+  readonly joinLine: string;
+  readonly expiresAt: number;
+}
+
+export interface JoinTokenRequest {
+  readonly rack?: string;
+  readonly ttlSeconds: number;
+}
+
+/** The decisions of the coordinator, as far as the API shows them. */
+export interface ApiPlanner {
+  /** The newest desired state of a rack; null when nothing was planned for it. */
+  desiredFor(rackId: string): DesiredState | null;
+  problems(): readonly Problem[];
+}
+
+/** All that the HTTP API needs of the coordinator. It decides nothing itself. */
+export interface ApiPorts {
+  readonly ledger: Ledger;
+  readonly racks: () => readonly RackView[];
+  /** Forgets a rack: its facts and its right to connect. */
+  readonly removeRack: (rackId: string) => Promise<Result<unknown>>;
+  readonly createToken: (request: JoinTokenRequest) => Promise<JoinToken>;
+  readonly planner: ApiPlanner;
+  readonly auth: Auth;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Version of the software, for people. */
+  readonly version: string;
+  /** Why the coordinator cannot answer fully yet; empty when it can. */
+  readonly unready?: () => readonly Problem[];
+}

@@ -1,0 +1,109 @@
+import {
+  API_ROOT,
+  enrollSchema,
+  enrolledViewSchema,
+  findMachine,
+  listMachines,
+  machineQuerySchema,
+  machineViewSchema,
+  pageOf,
+  pageSchema,
+  parseHardwareAddress,
+  type MachineView,
+} from "@berth/core";
+import { acceptedValue } from "../answer-errors.js";
+import { ApiRefusal } from "../api-refusal.js";
+import type { ApiPorts } from "../ports.js";
+import { viewAllocation } from "./allocations.js";
+import { errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
+
+const tags = ["machines"];
+
+export function machineRoutes(api: ApiServer, ports: ApiPorts): void {
+  const { ledger } = ports;
+
+  api.get(
+    `${API_ROOT}/machines`,
+    {
+      schema: {
+        tags,
+        summary: "List machines and sightings",
+        querystring: machineQuerySchema,
+        response: { 200: pageSchema(machineViewSchema), ...errorAnswers },
+      },
+    },
+    (request) => {
+      const { state } = request.query;
+      const views = machineViews(ports).filter((view) => state === undefined || view.state === state);
+      return pageOf(views, ({ id, nics }) => `${nics[0] ?? ""} ${id ?? ""}`, request.query);
+    },
+  );
+  api.get(
+    `${API_ROOT}/machines/:ref`,
+    {
+      schema: {
+        tags,
+        summary: "Show, by id, name, NIC or address",
+        params: referenceParameters,
+        response: { 200: machineViewSchema, ...errorAnswers },
+      },
+    },
+    (request) => requireMachine(ports, request.params.ref),
+  );
+  api.post(
+    `${API_ROOT}/machines/enroll`,
+    {
+      schema: {
+        tags,
+        summary: "Give a machine its static address and name",
+        body: enrollSchema,
+        response: { 200: enrolledViewSchema, 201: enrolledViewSchema, ...errorAnswers },
+      },
+    },
+    async (request, reply) => {
+      const { allocation, created, machine } = acceptedValue(await ledger.enroll(request.body));
+      const view = { machine: requireMachine(ports, machine.id), allocation: viewAllocation(ledger)(allocation), created };
+      return reply.code(created ? 201 : 200).send(view);
+    },
+  );
+  api.post(
+    `${API_ROOT}/machines/:ref/release`,
+    {
+      schema: {
+        tags,
+        summary: "End all its allocations, by id, name or NIC",
+        params: referenceParameters,
+        response: { 200: machineViewSchema, ...errorAnswers },
+      },
+    },
+    async (request) => {
+      const released = acceptedValue(await ledger.release(canonicalReference(request.params.ref)));
+      return requireMachine(ports, released.id);
+    },
+  );
+}
+
+/** The machine list of this moment. */
+export function machineViews({ clock, ledger, racks }: ApiPorts): MachineView[] {
+  return listMachines({
+    machines: ledger.machines(),
+    allocations: ledger.allocations(),
+    subnets: ledger.subnets(),
+    racks: racks(),
+    nowMs: clock.now(),
+  });
+}
+
+function requireMachine(ports: ApiPorts, reference: string): MachineView {
+  const machine = findMachine(machineViews(ports), canonicalReference(reference));
+  if (machine !== null) return machine;
+  throw new ApiRefusal(404, [
+    { code: "machine-unknown", at: reference, message: "no such machine is known", remedy: "see 'berth machine list'" },
+  ]);
+}
+
+/** A NIC in any usual spelling becomes the canonical one; anything else stays. */
+function canonicalReference(reference: string): string {
+  const separated = /[:.-]/.test(reference) ? parseHardwareAddress(reference) : null;
+  return separated !== null && separated.length >= 17 ? separated : reference;
+}

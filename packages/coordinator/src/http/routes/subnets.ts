@@ -1,0 +1,156 @@
+import {
+  API_ROOT,
+  isoTime,
+  pageOf,
+  pageQuerySchema,
+  pageSchema,
+  prefixAround,
+  subnetChangeSchema,
+  subnetCreateSchema,
+  subnetViewSchema,
+  type RackView,
+  type Subnet,
+  type SubnetView,
+} from "@berth/core";
+import type { Ledger } from "../../ledger/ledger.js";
+import { acceptedValue } from "../answer-errors.js";
+import { ApiRefusal } from "../api-refusal.js";
+import type { ApiPorts } from "../ports.js";
+import { errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
+
+const tags = ["subnets"];
+const SUBNET = `${API_ROOT}/subnets/:ref`;
+
+export function subnetRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
+  const view = (subnet: Subnet): SubnetView => subnetViewer(ledger, racks())(subnet);
+
+  api.get(
+    `${API_ROOT}/subnets`,
+    {
+      schema: {
+        tags,
+        summary: "List",
+        querystring: pageQuerySchema,
+        response: { 200: pageSchema(subnetViewSchema), ...errorAnswers },
+      },
+    },
+    (request) => {
+      const page = pageOf(ledger.subnets(), ({ id }) => String(id).padStart(10, "0"), request.query);
+      return { items: page.items.map(subnetViewer(ledger, racks())), next: page.next };
+    },
+  );
+  api.post(
+    `${API_ROOT}/subnets`,
+    { schema: { tags, summary: "Declare", body: subnetCreateSchema, response: { 201: subnetViewSchema, ...errorAnswers } } },
+    async (request, reply) => {
+      const subnet = acceptedValue(await ledger.createSubnet(request.body));
+      return reply.code(201).header("location", `${API_ROOT}/subnets/${subnet.id}`).send(view(subnet));
+    },
+  );
+  api.get(
+    SUBNET,
+    {
+      schema: {
+        tags,
+        summary: "Show, by number or prefix",
+        params: referenceParameters,
+        response: { 200: subnetViewSchema, ...errorAnswers },
+      },
+    },
+    (request) => view(findSubnet(ledger, request.params.ref)),
+  );
+  api.patch(
+    SUBNET,
+    {
+      schema: {
+        tags,
+        summary: "Change",
+        params: referenceParameters,
+        body: subnetChangeSchema,
+        response: { 200: subnetViewSchema, ...errorAnswers },
+      },
+    },
+    async (request) => {
+      const { id } = findSubnet(ledger, request.params.ref);
+      return view(acceptedValue(await ledger.changeSubnet(id, request.body)));
+    },
+  );
+  api.delete(
+    SUBNET,
+    { schema: { tags, summary: "Remove", params: referenceParameters, response: { 200: subnetViewSchema, ...errorAnswers } } },
+    async (request) => {
+      const subnet = findSubnet(ledger, request.params.ref);
+      const before = view(subnet);
+      acceptedValue(await ledger.removeSubnet(subnet.id));
+      return before;
+    },
+  );
+}
+
+/** By number or prefix; a prefix that stands in several sites is refused, with the numbers. */
+export function findSubnet(ledger: Ledger, reference: string): Subnet {
+  const found = ledger.subnets().filter(({ id, prefix }) => String(id) === reference || prefix === reference);
+  const [subnet, ...others] = found;
+  if (subnet === undefined) {
+    throw new ApiRefusal(404, [
+      { code: "subnet-unknown", at: reference, message: "no such subnet is declared", remedy: "see 'berth subnet list'" },
+    ]);
+  }
+  if (others.length > 0) {
+    const choices = found.map(({ id, site }) => `${id} (site ${site})`).join(", ");
+    throw new ApiRefusal(409, [
+      {
+        code: "subnet-ambiguous",
+        at: reference,
+        message: "the prefix stands in several sites",
+        remedy: `say its number: ${choices}`,
+      },
+    ]);
+  }
+  return subnet;
+}
+
+function subnetViewer(ledger: Ledger, racks: readonly RackView[]): (subnet: Subnet) => SubnetView {
+  const allocations = countBy(ledger.allocations().map(({ subnetId }) => subnetId));
+  const quarantined = countBy(ledger.quarantines().map(({ subnetId }) => subnetId));
+  const attached = racksByPrefix(racks);
+  return (subnet) => ({
+    id: subnet.id,
+    prefix: subnet.prefix,
+    site: subnet.site,
+    gateway: subnet.gateway,
+    domain: subnet.domain,
+    mode: subnet.mode,
+    window: subnet.window,
+    enlistment: subnet.enlistment,
+    reserved: [...subnet.reserved],
+    dns: subnet.dns === null ? null : [...subnet.dns],
+    ntp: subnet.ntp === null ? null : [...subnet.ntp],
+    leaseTime: subnet.leaseTime,
+    maxLeaseTime: subnet.maxLeaseTime,
+    createdAt: isoTime(subnet.createdAt),
+    allocations: allocations.get(subnet.id) ?? 0,
+    quarantined: quarantined.get(subnet.id) ?? 0,
+    racks: [...(attached.get(`${subnet.site} ${subnet.prefix}`) ?? [])].sort(),
+  });
+}
+
+function countBy(ids: readonly number[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
+}
+
+function racksByPrefix(racks: readonly RackView[]): Map<string, Set<string>> {
+  const attached = new Map<string, Set<string>>();
+  for (const rack of racks) {
+    for (const { addresses } of rack.interfaces) {
+      for (const { address, prefixLength } of addresses) {
+        const key = `${rack.site} ${prefixAround(address, prefixLength)}`;
+        const names = attached.get(key) ?? new Set();
+        attached.set(key, names.add(rack.name));
+      }
+    }
+  }
+  return attached;
+}

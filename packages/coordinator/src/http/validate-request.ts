@@ -1,0 +1,41 @@
+import type { FastifySchemaCompiler } from "fastify";
+import type { z } from "zod";
+import type { Problem } from "@berth/core";
+import { ApiRefusal } from "./api-refusal.js";
+
+const PROBLEMS_MAX = 64;
+const KEY_CHARACTERS_MAX = 80;
+
+/** Checks a part of a request against its schema and reports every wrong key at once, each with its path. */
+export const validateRequest: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
+  const part = httpPart === "body" || httpPart === undefined ? "" : httpPart === "querystring" ? "query" : httpPart;
+  return (received) => {
+    const result = schema.safeParse(received);
+    if (result.success) return { value: result.data };
+    const [first, ...rest] = result.error.issues.flatMap((issue) => issueProblems(issue, part)).slice(0, PROBLEMS_MAX);
+    return first === undefined ? { error: result.error } : { error: new ApiRefusal(400, [first, ...rest]) };
+  };
+};
+
+function issueProblems(issue: z.core.$ZodIssue, part: string): Problem[] {
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => ({
+      code: "request-unknown-key",
+      at: pathText(part, [...issue.path, key]),
+      message: "there is no such key",
+      remedy: "check its spelling, or leave it out",
+    }));
+  const missing = issue.code === "invalid_type" && issue.message.includes("received undefined");
+  return [
+    {
+      code: missing ? "request-missing-key" : "request-invalid",
+      at: pathText(part, issue.path),
+      message: missing ? "is missing" : issue.message,
+    },
+  ];
+}
+
+function pathText(part: string, path: readonly PropertyKey[]): string {
+  const keys = path.map((key) => String(key).slice(0, KEY_CHARACTERS_MAX));
+  return [...(part === "" ? [] : [part]), ...keys].join(".") || "body";
+}
