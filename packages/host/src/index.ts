@@ -10,3 +10,4 @@ export * from "./digest.js";
 export * from "./bell.js";
 export * from "./watch.js";
 export * from "./watch-files.js";
+export * from "./exclusive.js";

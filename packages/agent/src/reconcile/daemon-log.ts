@@ -1,0 +1,41 @@
+import { open, stat } from "node:fs/promises";
+import { errnoOf } from "@berth/host";
+
+/** What a daemon says at start-up is short; more than this is not read. */
+const READ_MAX = 64 * 1024;
+
+/** The size of the log now: what a daemon writes from here on is its own. */
+export async function logOffset(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (cause) {
+    if (errnoOf(cause) === "ENOENT") return 0;
+    throw cause;
+  }
+}
+
+/** What was appended since `offset`, its last {@link READ_MAX} octets. */
+export async function readLogSince(path: string, offset: number): Promise<string> {
+  const size = await logOffset(path);
+  const from = Math.max(offset, size - READ_MAX);
+  if (size <= from) return "";
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
+    return buffer.toString("latin1", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The lines that say why, for a problem's message: the last few that are not banner. */
+export function lastWords(log: string, lines = 3): string {
+  const said = log
+    .split("\n")
+    .map((line) => line.replace(/[^\x20-\x7e]/g, " ").trim())
+    .filter((line) => line !== "" && !BANNER.test(line));
+  return said.slice(-lines).join("; ").slice(0, 600);
+}
+
+const BANNER =
+  /^(Internet Systems Consortium|Copyright|All rights reserved|For info, please|Config file:|Database file:|PID file:|If you think you have received|than a configuration issue|before submitting a bug|bugs on either our web page|process and the information|this version of ISC|software|exiting\.?$|Please report|To contribute|enhancements)/i;
