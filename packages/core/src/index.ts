@@ -37,6 +37,12 @@ export * from "./desired/accept.js";
 // plan: ledger and topology to desired states
 
 // dhcpd: desired state to dhcpd.conf
+export type * from "./dhcpd/config.js";
+export type * from "./dhcpd/rack-links.js";
+export * from "./dhcpd/compile.js";
+export * from "./dhcpd/enlistment.js";
+export * from "./dhcpd/review.js";
+export * from "./dhcpd/render.js";
 
 // dns: desired state to zones and named.conf
 

@@ -24,7 +24,6 @@ export function checkLabel(label: string, at = "name"): Problem[] {
   if (label === "") return [{ code: "label-empty", at, message: "a label is empty", remedy: "remove the extra dot" }];
   if (label.length > LABEL_MAX)
     return [{ code: "label-too-long", at, message: `'${shown}' has more than ${LABEL_MAX} characters`, remedy: "shorten it" }];
-  // eslint-disable-next-line no-control-regex
   if (/[^\x00-\x7f]/.test(label)) {
     return [
       { code: "label-not-ascii", at, message: `'${shown}' has letters outside ASCII`, remedy: "write its A-label (xn--...)" },

@@ -1,0 +1,16 @@
+import type { IpAddress } from "../address/ip.js";
+
+/** One interface of the rack that serves one subnet. */
+export interface RackLink {
+  /** Interface name as the kernel has it. */
+  readonly name: string;
+  /** The subnet's number in the desired state. */
+  readonly subnetId: number;
+  /** The rack's own real address in that prefix, never a VIP: it becomes the DHCP server identifier. */
+  readonly address: IpAddress;
+}
+
+/** What only the rack itself knows when it renders: which of its interfaces serves which subnet. */
+export interface RackLinks {
+  readonly links: readonly RackLink[];
+}

@@ -1,0 +1,149 @@
+import { addressFamily, ipv4Number, parseIpAddress, type IpAddress } from "../address/ip.js";
+import { prefixContains, prefixesOverlap, prefixRange, usableRange, type IpPrefix, type IpRange } from "../address/prefix.js";
+import type { Problem } from "../problem.js";
+import type { DhcpdConfig, HostDeclaration, SubnetDeclaration } from "./config.js";
+
+/**
+ * Our own review of a configuration before dhcpd sees it, because `dhcpd -t` accepts fixed addresses inside ranges or outside
+ * every subnet, ranges with network and broadcast, inverted ranges, overlapping and duplicate subnets and unresolvable names. In a stable order.
+ */
+export function reviewDhcpd(config: DhcpdConfig): Problem[] {
+  const subnets = config.sharedNetworks.flatMap((network) => network.subnets);
+  const ranges = subnets.flatMap(rangesOf).sort((a, b) => ipv4Number(a.range.first) - ipv4Number(b.range.first));
+  return [
+    ...reviewPrefixes(subnets),
+    ...subnets.flatMap(reviewSubnet),
+    ...reviewRanges(ranges),
+    ...reviewHosts(config.hosts, subnets, ranges),
+  ];
+}
+
+interface PlacedRange {
+  readonly range: IpRange;
+  readonly prefix: IpPrefix;
+}
+
+function rangesOf(subnet: SubnetDeclaration): PlacedRange[] {
+  return subnet.pools.flatMap((pool) => pool.ranges.map((range) => ({ range, prefix: subnet.prefix })));
+}
+
+function finding(code: string, at: string, message: string): Problem {
+  return { code, at, message };
+}
+
+function reviewPrefixes(subnets: readonly SubnetDeclaration[]): Problem[] {
+  const sorted = subnets.map((subnet) => subnet.prefix).sort((a, b) => startOf(a) - startOf(b) || endOf(b) - endOf(a));
+  const problems: Problem[] = [];
+  let widest: IpPrefix | undefined;
+  for (const prefix of sorted) {
+    if (widest === undefined || !prefixesOverlap(widest, prefix)) widest = prefix;
+    else if (widest === prefix) problems.push(finding("subnet-duplicate", `subnet ${prefix}`, `${prefix} is declared twice`));
+    else problems.push(finding("subnet-overlap", `subnet ${prefix}`, `${prefix} overlaps ${widest}`));
+  }
+  return problems;
+}
+
+function reviewSubnet(subnet: SubnetDeclaration): Problem[] {
+  const at = `subnet ${subnet.prefix}`;
+  const problems: Problem[] = [];
+  if (!prefixContains(subnet.prefix, subnet.serverIdentifier))
+    problems.push(
+      finding("server-identifier-outside-subnet", at, `the server identifier ${subnet.serverIdentifier} is not in it`),
+    );
+  const { routers, domainNameServers, ntpServers } = subnet.options;
+  for (const [option, addresses] of Object.entries({ routers, domainNameServers, ntpServers })) {
+    for (const address of addresses) {
+      if (parseIpAddress(address) === null || addressFamily(address) !== 4)
+        problems.push(finding("option-not-an-ipv4-address", at, `${option} holds '${address}', which is not an IPv4 address`));
+    }
+  }
+  const { min, usual, max } = subnet.leaseTimes;
+  if (min > usual || usual > max)
+    problems.push(finding("lease-times-inverted", at, `lease times ${min}, ${usual}, ${max} s do not rise`));
+  for (const pool of subnet.pools) {
+    if (pool.ranges.length === 0) problems.push(finding("pool-empty", at, "a pool has no range"));
+  }
+  return problems;
+}
+
+function reviewRanges(ranges: readonly PlacedRange[]): Problem[] {
+  const problems: Problem[] = [];
+  let end = -1;
+  for (const { range, prefix } of ranges) {
+    const at = `subnet ${prefix} range ${range.first}-${range.last}`;
+    const usable = usableRange(prefix);
+    const first = ipv4Number(range.first);
+    const last = ipv4Number(range.last);
+    if (first > last) problems.push(finding("range-inverted", at, "the range ends before it begins"));
+    if (!prefixContains(prefix, range.first) || !prefixContains(prefix, range.last))
+      problems.push(finding("range-outside-subnet", at, `the range is not inside ${prefix}`));
+    else if (first < ipv4Number(usable.first) || last > ipv4Number(usable.last))
+      problems.push(finding("range-has-network-or-broadcast", at, "the range contains the network or broadcast address"));
+    if (first <= end) problems.push(finding("range-overlap", at, "the range overlaps another one"));
+    end = Math.max(end, last);
+  }
+  return problems;
+}
+
+function reviewHosts(
+  hosts: readonly HostDeclaration[],
+  subnets: readonly SubnetDeclaration[],
+  ranges: readonly PlacedRange[],
+): Problem[] {
+  const problems: Problem[] = [];
+  const names = new Set<string>();
+  const bindings = new Set<string>();
+  const prefixes = new Map<number, SubnetDeclaration[]>();
+  for (const subnet of subnets) prefixes.set(subnet.subnetId, [...(prefixes.get(subnet.subnetId) ?? []), subnet]);
+  for (const host of hosts) {
+    const at = `host ${host.name}`;
+    if (names.has(host.name)) problems.push(finding("host-name-duplicate", at, "two host declarations have this name"));
+    names.add(host.name);
+    const binding = `${host.subnetId} ${host.hardwareAddress}`;
+    if (bindings.has(binding))
+      problems.push(finding("host-duplicate", at, `${host.hardwareAddress} is declared twice in one subnet`));
+    bindings.add(binding);
+    if (prefixes.get(host.subnetId)?.some((subnet) => prefixContains(subnet.prefix, host.fixedAddress)) !== true)
+      problems.push(finding("fixed-address-outside-subnet", at, `${host.fixedAddress} is not in its subnet`));
+    const range = rangeAround(ranges, host.fixedAddress);
+    if (range !== null)
+      problems.push(
+        finding(
+          "fixed-address-in-range",
+          at,
+          `${host.fixedAddress} is also in the range ${range.first}-${range.last}: two machines would get it`,
+        ),
+      );
+  }
+  for (const subnet of subnets) {
+    const range = rangeAround(ranges, subnet.serverIdentifier);
+    if (range !== null)
+      problems.push(
+        finding("own-address-in-range", `subnet ${subnet.prefix}`, `the rack's own ${subnet.serverIdentifier} is in a range`),
+      );
+  }
+  return problems;
+}
+
+/** By bisection over ranges sorted by first address: 50,000 hosts and many ranges must not meet pairwise. */
+function rangeAround(ranges: readonly PlacedRange[], address: IpAddress): IpRange | null {
+  const value = ipv4Number(address);
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const range = ranges[middle]?.range;
+    if (range !== undefined && ipv4Number(range.first) <= value) low = middle + 1;
+    else high = middle;
+  }
+  const candidate = ranges[low - 1]?.range;
+  return candidate !== undefined && ipv4Number(candidate.last) >= value ? candidate : null;
+}
+
+function startOf(prefix: IpPrefix): number {
+  return ipv4Number(prefixRange(prefix).first);
+}
+
+function endOf(prefix: IpPrefix): number {
+  return ipv4Number(prefixRange(prefix).last);
+}
