@@ -20,16 +20,26 @@ const STOP_POLL_MS = 10;
  * `owner` tells our daemons from those of another agent on this host: the state folder's path.
  */
 export function createSupervisedDriver(owner: string, clock: Clock): ServiceDriver {
+  // While the one we know lives, a look costs one small read instead of the whole process table.
+  const known = new Map<string, ServiceInstance>();
   return {
     async find(name) {
-      const [newest] = (await findMarked(`${owner}\t${name}`)).sort((a, b) => b.startTicks - a.startTicks);
-      return newest ?? null;
+      const before = known.get(name);
+      if (before !== undefined && (await processState(before.pid))?.startTicks === before.startTicks) return before;
+      known.delete(name);
+      // Children of a daemon inherit its mark; the daemon itself leads the session that we started it in.
+      const leaders = (await findMarked(`${owner}\t${name}`)).filter(({ leader }) => leader);
+      const newest = leaders.sort((a, b) => b.startTicks - a.startTicks)[0];
+      if (newest === undefined) return null;
+      const found = { pid: newest.pid, startTicks: newest.startTicks, tag: newest.tag };
+      known.set(name, found);
+      return found;
     },
     start: (spec, tag) => startDetached(spec, { [OWNER]: `${owner}\t${spec.name}`, [TAG]: tag }),
     async stop(name, graceMs = STOP_GRACE_MS) {
       const mark = `${owner}\t${name}`;
       const deadline = clock.monotonic() + graceMs;
-      for (let instances = await findMarked(mark); instances.length > 0; instances = await stillRunning(instances)) {
+      for (let instances = await findMarked(mark); instances.length > 0; instances = await stillMarked(instances, mark)) {
         const signal = clock.monotonic() < deadline ? "SIGTERM" : "SIGKILL";
         for (const { pid } of instances) sendSignal(pid, signal);
         await clock.sleep(STOP_POLL_MS);
@@ -70,32 +80,42 @@ function startError(program: string, cause: Error): EnvironmentError {
     : new EnvironmentError("command-failed-to-start", program, `failed to start ${program}`, { cause });
 }
 
-async function findMarked(mark: string): Promise<ServiceInstance[]> {
+interface MarkedProcess extends ServiceInstance {
+  readonly leader: boolean;
+}
+
+async function findMarked(mark: string): Promise<MarkedProcess[]> {
   const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry)).map(Number);
   const found = await Promise.all(pids.map((pid) => readMarked(pid, mark)));
   return found.filter((instance) => instance !== null);
 }
 
-async function readMarked(pid: number, mark: string): Promise<ServiceInstance | null> {
+async function readMarked(pid: number, mark: string): Promise<MarkedProcess | null> {
   const environment = await readProc(pid, "environ");
   if (environment === null) return null;
   const variables = new Map(environment.split("\0").map((entry): [string, string] => splitOnce(entry)));
   if (variables.get(OWNER) !== mark) return null;
   const state = await processState(pid);
-  return state === null ? null : { pid, startTicks: state.startTicks, tag: variables.get(TAG) ?? "" };
+  return state === null ? null : { pid, ...state, tag: variables.get(TAG) ?? "" };
 }
 
-async function stillRunning(instances: readonly ServiceInstance[]): Promise<ServiceInstance[]> {
-  const states = await Promise.all(instances.map(async (instance) => ({ instance, state: await processState(instance.pid) })));
-  return states.filter(({ instance, state }) => state?.startTicks === instance.startTicks).map(({ instance }) => instance);
+/** Cheap while the known ones live; when they are gone, one more look at all finds what they started meanwhile. */
+async function stillMarked(instances: readonly MarkedProcess[], mark: string): Promise<MarkedProcess[]> {
+  const states = await Promise.all(instances.map(({ pid }) => processState(pid)));
+  const living = instances.filter(({ startTicks }, i) => states[i]?.startTicks === startTicks);
+  return living.length > 0 ? living : findMarked(mark);
 }
 
-/** Start time in clock ticks since boot, or null when there is no such process or only its zombie (proc_pid_stat(5)). */
-async function processState(pid: number): Promise<{ readonly startTicks: number } | null> {
+/**
+ * Start time in clock ticks since boot, and whether it leads its session; null when there is no such process or only its zombie
+ * (proc_pid_stat(5)).
+ */
+async function processState(pid: number): Promise<{ readonly startTicks: number; readonly leader: boolean } | null> {
   const stat = await readProc(pid, "stat");
   if (stat === null) return null;
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return fields[0] === "Z" || fields[0] === "X" ? null : { startTicks: Number(fields[19]) };
+  if (fields[0] === "Z" || fields[0] === "X") return null;
+  return { startTicks: Number(fields[19]), leader: Number(fields[3]) === pid };
 }
 
 /** Null when the process is gone or is not ours to read. */

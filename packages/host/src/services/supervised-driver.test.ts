@@ -1,0 +1,61 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../clock.js";
+import { createSupervisedDriver } from "./supervised-driver.js";
+
+describe("supervised driver", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "berth-driver-"));
+  });
+  afterEach(async () => {
+    await createSupervisedDriver(folder, systemClock).stop("daemon");
+    await rm(folder, { recursive: true });
+  });
+
+  const spec = (script: string) => ({ name: "daemon", argv: ["/bin/sh", "-c", script] as const, logFile: join(folder, "log") });
+
+  it("starts, finds and ends a daemon, and tells what it was started with", async () => {
+    const driver = createSupervisedDriver(folder, systemClock);
+    expect(await driver.find("daemon")).toBeNull();
+    const started = await driver.start(
+      { ...spec("echo hello; exec sleep 60"), argv: ["/bin/sh", "-c", "echo hello; exec sleep 60"] },
+      "tag-1",
+    );
+    expect(await driver.find("daemon")).toEqual(started);
+    expect(started.tag).toBe("tag-1");
+    expect(await createSupervisedDriver(`${folder}/other`, systemClock).find("daemon")).toBeNull();
+    await driver.stop("daemon");
+    expect(await driver.find("daemon")).toBeNull();
+    expect(await readFile(join(folder, "log"), "utf8")).toBe("hello\n");
+  });
+
+  it("ends a daemon that ignores SIGTERM", async () => {
+    const driver = createSupervisedDriver(folder, systemClock);
+    await driver.start({ ...spec(""), argv: ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"] }, "x");
+    await driver.stop("daemon", 200);
+    expect(await driver.find("daemon")).toBeNull();
+  });
+
+  it("finds a daemon again whose starter was killed", async () => {
+    const script = `
+      import { createSupervisedDriver, systemClock } from ${JSON.stringify(join(import.meta.dirname, "../index.ts"))};
+      const driver = createSupervisedDriver(${JSON.stringify(folder)}, systemClock);
+      await driver.start({ name: "daemon", argv: ["/bin/sleep", "60"], logFile: ${JSON.stringify(join(folder, "log"))} }, "survivor");
+      process.kill(process.pid, "SIGKILL");`;
+    const starter = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], { stdio: "ignore" });
+    await new Promise((resolve) => starter.once("exit", resolve));
+    const found = await createSupervisedDriver(folder, systemClock).find("daemon");
+    expect(found?.tag).toBe("survivor");
+  });
+
+  it("names a program that is not installed", async () => {
+    const driver = createSupervisedDriver(folder, systemClock);
+    await expect(driver.start({ ...spec(""), argv: ["berth-no-such-program"] }, "x")).rejects.toMatchObject({
+      code: "command-not-found",
+    });
+  });
+});
