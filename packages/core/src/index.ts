@@ -4,6 +4,7 @@ export * from "./problem.js";
 export * from "./address/ip.js";
 export * from "./address/prefix.js";
 export * from "./address/hardware.js";
+export * from "./address/ranges.js";
 
 // lease: dhcpd's and Kea's lease files
 export * from "./lease/model.js";
@@ -16,6 +17,15 @@ export * from "./interface/parse-address-json.js";
 export * from "./interface/parse-address-text.js";
 export * from "./interface/parse-routes.js";
 export * from "./interface/parse-neighbors.js";
+export * from "./interface/verdict.js";
+export type { AddressKnowledge } from "./interface/candidate.js";
+export * from "./interface/judge-addresses.js";
+export * from "./interface/publish-addresses.js";
+export * from "./interface/covering-prefix.js";
+export * from "./interface/classify.js";
+export * from "./interface/settle-verdicts.js";
+export * from "./interface/real-address-on.js";
+export * from "./interface/find-rack-links.js";
 
 // topology: all racks' observations merged
 export type * from "./topology/rack-view.js";
@@ -28,6 +38,15 @@ export * from "./names/client-name.js";
 // ipam: the ledger of static allocations
 export type * from "./ipam/model.js";
 export type * from "./ipam/change.js";
+export type * from "./ipam/request.js";
+export type * from "./ipam/decision.js";
+export * from "./ipam/ledger-state.js";
+export * from "./ipam/observed.js";
+export * from "./ipam/served-subnets.js";
+export * from "./ipam/declare-subnet.js";
+export * from "./ipam/find-machine.js";
+export * from "./ipam/enroll-machine.js";
+export * from "./ipam/release-machine.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";
