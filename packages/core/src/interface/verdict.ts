@@ -65,12 +65,12 @@ export function describeAddress(verdict: Pick<AddressVerdict, "interfaceName" | 
 }
 
 /**
- * One verdict an address, for readers who do not care about prefix lengths: where the same address stands twice, the wider one is the
- * host's own word, and between equals the one that is real.
+ * One verdict an address, for readers who do not care about prefix lengths: where the same address stands twice, it is the host's own if
+ * either says so; otherwise the wider one speaks.
  */
 export function mergeByAddress(verdicts: readonly AddressVerdict[]): ReadonlyMap<IpAddress, AddressVerdict> {
   const merged = new Map<IpAddress, AddressVerdict>();
-  for (const verdict of [...verdicts].sort(byWidth)) {
+  for (const verdict of [...verdicts].sort(byWord)) {
     const { address } = verdict.observed;
     const known = merged.get(address);
     if (known === undefined || (known.class === verdict.class && known.confidence < verdict.confidence))
@@ -79,10 +79,10 @@ export function mergeByAddress(verdicts: readonly AddressVerdict[]): ReadonlyMap
   return merged;
 }
 
-function byWidth(a: AddressVerdict, b: AddressVerdict): number {
+function byWord(a: AddressVerdict, b: AddressVerdict): number {
   return (
     compareAddresses(a.observed.address, b.observed.address) ||
-    a.observed.prefixLength - b.observed.prefixLength ||
-    Number(b.class === "real") - Number(a.class === "real")
+    Number(b.class === "real") - Number(a.class === "real") ||
+    a.observed.prefixLength - b.observed.prefixLength
   );
 }
