@@ -22,7 +22,7 @@ interface Rule {
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   core: ["ipaddr.js", "zod"],
-  host: ["pino"],
+  host: ["pino", "yaml", "zod"],
   agent: [
     "@berth/core",
     "@berth/host",

@@ -12,7 +12,9 @@ export async function claimExclusively(path: string, what: string): Promise<() =
     server.once("error", (cause) => {
       reject(
         errnoOf(cause) === "EADDRINUSE"
-          ? new EnvironmentError("already-running", path, `another ${what} runs on ${path}`, { remedy: `stop it first, or give this one a folder of its own` })
+          ? new EnvironmentError("already-running", path, `another ${what} runs on ${path}`, {
+              remedy: `stop it first, or give this one a folder of its own`,
+            })
           : new EnvironmentError("claim-failed", path, `failed to claim ${path}`, { cause }),
       );
     });

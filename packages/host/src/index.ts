@@ -11,3 +11,4 @@ export * from "./bell.js";
 export * from "./watch.js";
 export * from "./watch-files.js";
 export * from "./exclusive.js";
+export * from "./config-file.js";
