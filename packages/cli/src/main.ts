@@ -1,1 +1,13 @@
-export {};
+import { readFile } from "node:fs/promises";
+import { runCli } from "./run-cli.js";
+
+// A reader that goes away (`berth lease list | head`) is no failure.
+process.stdout.on("error", () => process.exit(0));
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  env: process.env,
+  stdout: { write: (text) => process.stdout.write(text), isTerminal: process.stdout.isTTY },
+  stderr: { write: (text) => process.stderr.write(text), isTerminal: process.stderr.isTTY },
+  readFile: (path) => readFile(path, "utf8"),
+  now: () => Date.now(),
+});

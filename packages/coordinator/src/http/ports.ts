@@ -3,14 +3,15 @@ import type { DesiredState, Problem, RackView, Result } from "@berth/core";
 import type { Ledger } from "../ledger/ledger.js";
 import type { Auth } from "./token-auth.js";
 
-/** What was made for a rack that is to join: shown once, kept only as a digest. Times in milliseconds since 1970. */
-export interface JoinToken {
+/** What a host types to join as a rack: shown once, its secret kept only as a digest. `expiresAt` in milliseconds since 1970. */
+export interface JoinLine {
   readonly joinLine: string;
   readonly expiresAt: number;
 }
 
-export interface JoinTokenRequest {
+export interface JoinLineRequest {
   readonly rack?: string;
+  readonly site?: string;
   readonly ttlSeconds: number;
 }
 
@@ -27,7 +28,7 @@ export interface ApiPorts {
   readonly racks: () => readonly RackView[];
   /** Forgets a rack: its facts and its right to connect. */
   readonly removeRack: (rackId: string) => Promise<Result<unknown>>;
-  readonly createToken: (request: JoinTokenRequest) => Promise<JoinToken>;
+  readonly createToken: (request: JoinLineRequest) => Promise<Result<JoinLine>>;
   readonly planner: ApiPlanner;
   readonly auth: Auth;
   readonly clock: Clock;

@@ -49,7 +49,7 @@ export function listMachines(sources: MachineSources): MachineView[] {
 }
 
 /** Finds one by id, chosen name, NIC, or an address it has by allocation or by a lease in use; null when nothing matches. */
-export function findMachine(views: readonly MachineView[], reference: string): MachineView | null {
+export function findMachineView(views: readonly MachineView[], reference: string): MachineView | null {
   return (
     views.find((view) => view.id === reference) ??
     views.find((view) => view.state !== "released" && view.name === reference) ??

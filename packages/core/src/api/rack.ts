@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { domainNameSchema } from "../desired/schema.js";
 import { apiProblemSchema } from "./error.js";
+import { siteNameSchema } from "./subnet.js";
 
 export const daemonViewSchema = z
   .object({
@@ -40,10 +42,8 @@ export const TOKEN_TTL_DEFAULT_SECONDS = 3600;
 
 /** Asks for a join line: for one rack name or for any, single use, short-lived. */
 export const tokenCreateSchema = z.strictObject({
-  rack: z
-    .string()
-    .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "not a rack name: lower-case letters, digits and inner hyphens, at most 63")
-    .exactOptional(),
+  rack: domainNameSchema.max(64).exactOptional(),
+  site: siteNameSchema.exactOptional(),
   ttlSeconds: z
     .int()
     .min(60)

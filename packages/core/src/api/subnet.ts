@@ -6,6 +6,10 @@ const secondsSchema = z.int().min(10).max(SECONDS_MAX);
 const rangeSchema = z.strictObject({ first: ipAddressSchema, last: ipAddressSchema });
 const serversSchema = z.array(ipAddressSchema).max(16).nullable();
 
+export const siteNameSchema = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "not a site name: lower-case letters, digits and inner hyphens, at most 63");
+
 const enlistmentSchema = z.strictObject({
   pool: ipPrefixSchema.exactOptional(),
   sliceLength: z.int().min(1).max(128).exactOptional(),
@@ -30,10 +34,7 @@ const changeable = {
  */
 export const subnetCreateSchema = z.strictObject({
   prefix: z.string().min(1).max(64),
-  site: z
-    .string()
-    .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "not a site name: lower-case letters, digits and inner hyphens, at most 63")
-    .exactOptional(),
+  site: siteNameSchema.exactOptional(),
   ...changeable,
   domain: domainNameSchema,
   mode: dhcpModeSchema,

@@ -2,7 +2,7 @@ import {
   API_ROOT,
   enrollSchema,
   enrolledViewSchema,
-  findMachine,
+  findMachineView,
   listMachines,
   machineQuerySchema,
   machineViewSchema,
@@ -95,7 +95,7 @@ export function machineViews({ clock, ledger, racks }: ApiPorts): MachineView[] 
 }
 
 function requireMachine(ports: ApiPorts, reference: string): MachineView {
-  const machine = findMachine(machineViews(ports), canonicalReference(reference));
+  const machine = findMachineView(machineViews(ports), canonicalReference(reference));
   if (machine !== null) return machine;
   throw new ApiRefusal(404, [
     { code: "machine-unknown", at: reference, message: "no such machine is known", remedy: "see 'berth machine list'" },
