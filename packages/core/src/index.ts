@@ -44,7 +44,6 @@ export * from "./ipam/ledger-state.js";
 export * from "./ipam/observed.js";
 export * from "./ipam/served-subnets.js";
 export * from "./ipam/declare-subnet.js";
-export * from "./ipam/find-machine.js";
 export * from "./ipam/enroll-machine.js";
 export * from "./ipam/release-machine.js";
 
@@ -64,6 +63,13 @@ export * from "./dhcpd/review.js";
 export * from "./dhcpd/render.js";
 
 // dns: desired state to zones and named.conf
+export * from "./dns/reverse.js";
+export * from "./dns/premade-names.js";
+export * from "./dns/zone-file-name.js";
+export * from "./dns/check-zones.js";
+export * from "./dns/compile-zones.js";
+export * from "./dns/zone-text.js";
+export * from "./dns/named-conf.js";
 
 // reconcile: what to do next, from desired, written and running
 export * from "./reconcile/daemon-step.js";

@@ -23,6 +23,8 @@ export interface Subnet {
   readonly ntp: readonly IpAddress[] | null;
   readonly leaseTime: number;
   readonly maxLeaseTime: number;
+  /** Leases handed out before the lease time was shortened may last until then (milliseconds since 1970). */
+  readonly heldUntil?: number;
   readonly createdAt: number;
 }
 
@@ -59,9 +61,13 @@ export interface Allocation {
   readonly createdAt: number;
 }
 
-/** A released address rests until then; nobody else gets it. Times in milliseconds since 1970. */
+/**
+ * A released address rests until then; nobody else gets it. Times in milliseconds since 1970. The record stays after `until`, so that the address
+ * released longest ago is given first, and it outlives its subnet: a new one over the same addresses takes it over.
+ */
 export interface Quarantine {
   readonly subnetId: number;
+  readonly site: string;
   readonly address: IpAddress;
   readonly releasedAt: number;
   readonly until: number;

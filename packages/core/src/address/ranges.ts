@@ -1,0 +1,39 @@
+import { addressFamily, addressFromValue, addressValue, compareAddresses, type IpAddress } from "./ip.js";
+import type { IpRange } from "./prefix.js";
+
+/** How many addresses the range has. */
+export function rangeSize({ first, last }: IpRange): bigint {
+  return addressValue(last) - addressValue(first) + 1n;
+}
+
+/** The same addresses in as few ranges as possible: sorted, without overlap, touching ones joined. IPv4 comes before IPv6. */
+export function mergeRanges(ranges: readonly IpRange[]): IpRange[] {
+  const merged: { first: IpAddress; last: IpAddress }[] = [];
+  for (const { first, last } of [...ranges].sort((a, b) => compareAddresses(a.first, b.first))) {
+    const open = merged.at(-1);
+    const joins =
+      open !== undefined &&
+      addressFamily(open.last) === addressFamily(first) &&
+      addressValue(first) <= addressValue(open.last) + 1n;
+    if (!joins) merged.push({ first, last });
+    else if (compareAddresses(last, open.last) > 0) open.last = last;
+  }
+  return merged;
+}
+
+/** What is in `range` and in none of `holes`, as sorted ranges. */
+export function subtractRanges(range: IpRange, holes: readonly IpRange[]): IpRange[] {
+  const family = addressFamily(range.first);
+  const end = addressValue(range.last);
+  const left: IpRange[] = [];
+  let next = addressValue(range.first);
+  for (const hole of mergeRanges(holes)) {
+    if (addressFamily(hole.first) !== family || addressValue(hole.last) < next) continue;
+    const from = addressValue(hole.first);
+    if (from > end) break;
+    if (from > next) left.push({ first: addressFromValue(family, next), last: addressFromValue(family, from - 1n) });
+    next = addressValue(hole.last) + 1n;
+  }
+  if (next <= end) left.push({ first: addressFromValue(family, next), last: range.last });
+  return left;
+}

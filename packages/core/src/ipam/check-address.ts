@@ -1,0 +1,74 @@
+import type { HardwareAddress } from "../address/hardware.js";
+import type { IpAddress } from "../address/ip.js";
+import { prefixContains, rangeContains, usableRange } from "../address/prefix.js";
+import type { Problem } from "../problem.js";
+import { describeHolder, formatRange } from "./check-subnet.js";
+import type { Subnet } from "./model.js";
+import type { Observed } from "./observed.js";
+import type { SubnetSpace } from "./subnet-space.js";
+
+export interface Asked {
+  readonly nics: readonly HardwareAddress[];
+  readonly observed: Observed;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+const ELSEWHERE = "ask for another address, or for none and let Berth choose";
+
+/** Every reason why this address of the subnet cannot be given to these NICs; none means it can. */
+export function checkAddress(space: SubnetSpace, address: IpAddress, asked: Asked): readonly Problem[] {
+  const { subnet } = space;
+  const usable = usableRange(subnet.prefix);
+  if (!prefixContains(subnet.prefix, address)) {
+    const remedy = `use an address from ${usable.first} to ${usable.last}, or name another subnet`;
+    return [problem("address-outside", `${address} is not in ${subnet.prefix}`, remedy)];
+  }
+  if (!rangeContains(usable, address)) {
+    const remedy = `use an address from ${usable.first} to ${usable.last}`;
+    return [problem("address-not-for-hosts", `${address} is the network or broadcast address of ${subnet.prefix}`, remedy)];
+  }
+  return [...declaredReasons(subnet, address), ...givenReasons(space, address, asked)];
+}
+
+function declaredReasons(subnet: Subnet, address: IpAddress): Problem[] {
+  const problems: Problem[] = [];
+  if (subnet.gateway === address)
+    problems.push(problem("address-is-gateway", `${address} is the gateway of ${subnet.prefix}`, ELSEWHERE));
+  for (const kind of ["dns", "ntp"] as const) {
+    if (subnet[kind]?.includes(address) !== true) continue;
+    problems.push(
+      problem("address-is-server", `${address} is a pinned ${kind.toUpperCase()} server of ${subnet.prefix}`, ELSEWHERE),
+    );
+  }
+  const reserved = subnet.reserved.find((range) => rangeContains(range, address));
+  if (reserved !== undefined) {
+    problems.push(problem("address-reserved", `${address} lies in the reserved range ${formatRange(reserved)}`, ELSEWHERE));
+  }
+  if (subnet.window !== null && rangeContains(subnet.window, address)) {
+    const message = `${address} lies in the dynamic window ${formatRange(subnet.window)}`;
+    problems.push(problem("address-in-window", message, "ask for an address outside the window, or shrink the window first"));
+  }
+  return problems;
+}
+
+function givenReasons(space: SubnetSpace, address: IpAddress, { nics, observed, now }: Asked): Problem[] {
+  const problems: Problem[] = [];
+  const allocation = space.allocations.get(address);
+  if (allocation !== undefined) {
+    problems.push(problem("address-taken", `${address} belongs to ${describeHolder(allocation)}`, ELSEWHERE));
+  }
+  const rests = space.rest.get(address);
+  if (rests !== undefined && rests.until > now && !rests.nics.some((nic) => nics.includes(nic))) {
+    const who = rests.nics[0] ?? "its last holder";
+    const message = `${address} was released by ${who} and rests until ${new Date(rests.until).toISOString()}`;
+    problems.push(problem("address-resting", message, ELSEWHERE));
+  }
+  const holder = observed.holder(space.subnet.site, address, nics);
+  if (holder !== null) problems.push(problem(`address-${holder.code}`, `${address} is in use: ${holder.text}`, ELSEWHERE));
+  return problems;
+}
+
+function problem(code: string, message: string, remedy: string): Problem {
+  return { code, at: "address", message, remedy };
+}

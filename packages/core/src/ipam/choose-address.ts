@@ -1,0 +1,52 @@
+import type { IpAddress } from "../address/ip.js";
+import { rangeContains, usableRange } from "../address/prefix.js";
+import { accepted, refused, type Problem, type Result } from "../problem.js";
+import { checkAddress, type Asked } from "./check-address.js";
+import { mergeRanges, rangeSize } from "../address/ranges.js";
+import type { LedgerState } from "./ledger-state.js";
+import { setAside, type SubnetSpace } from "./subnet-space.js";
+
+/**
+ * The address a machine gets: the one it had last; else one that was never given; else the one released longest ago of those that have
+ * rested. What the declaration, the ledger or the racks' observations hold is never chosen. Costs the same at any size and fill.
+ */
+export function chooseAddress(state: LedgerState, space: SubnetSpace, asked: Asked): Result<IpAddress> {
+  const last = lastAddress(state, space, asked);
+  if (last !== null) return accepted(last);
+  const { subnet } = space;
+  const blocked = (address: IpAddress): boolean => asked.observed.holder(subnet.site, address, []) !== null;
+  const fresh = space.nextFree(blocked);
+  if (fresh !== null) return accepted(fresh);
+  const aside = setAside(subnet);
+  const rested = space.rest.next(
+    asked.now,
+    (address) => blocked(address) || aside.some((range) => rangeContains(range, address)),
+  );
+  return rested === null ? refused(exhausted(space, asked)) : accepted(rested.address);
+}
+
+function lastAddress(state: LedgerState, space: SubnetSpace, asked: Asked): IpAddress | null {
+  const mine = asked.nics
+    .flatMap((nic) => state.restingOfNic.of(nic))
+    .flatMap((key) => state.quarantines.get(key) ?? [])
+    .filter(({ subnetId }) => subnetId === space.subnet.id)
+    .sort((a, b) => b.releasedAt - a.releasedAt);
+  return mine.find(({ address }) => checkAddress(space, address, asked).length === 0)?.address ?? null;
+}
+
+function exhausted(space: SubnetSpace, { now }: Asked): Problem {
+  const { subnet, allocations, rest } = space;
+  const usable = rangeSize(usableRange(subnet.prefix));
+  const aside = mergeRanges(setAside(subnet)).reduce((sum, range) => sum + rangeSize(range), 0n);
+  const counts = `${usable} usable, ${allocations.size} allocated, ${aside} set aside, ${rest.size} released before`;
+  const seen = space.counts().skipped;
+  const observed = seen === 0 ? "" : `, ${seen} in use by racks or leases`;
+  const end = rest.nextEnd(now);
+  const next = end === null ? "" : `; the next one has rested at ${new Date(end).toISOString()}`;
+  return {
+    code: "subnet-exhausted",
+    at: `subnet ${subnet.id}`,
+    message: `${subnet.prefix} has no address to give: ${counts}${observed}${next}`,
+    remedy: "release machines, shrink the window or the reserved ranges, or declare another subnet",
+  };
+}

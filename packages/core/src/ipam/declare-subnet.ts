@@ -1,0 +1,171 @@
+import type { IpAddress } from "../address/ip.js";
+import { parseIpPrefix, prefixContains, type IpPrefix } from "../address/prefix.js";
+import { foldName } from "../names/host-name.js";
+import { accepted, refused, type Problem, type Result } from "../problem.js";
+import type { LedgerChange } from "./change.js";
+import { ENLISTMENT_POOL, SLICE_LENGTH } from "./check-enlistment.js";
+import { checkSubnet, describeHolder } from "./check-subnet.js";
+import type { Decision } from "./decision.js";
+import { quarantineKey, type LedgerState } from "./ledger-state.js";
+import type { Allocation, Quarantine, Subnet } from "./model.js";
+import { releaseUntil } from "./rest-time.js";
+import type { SubnetRequest } from "./request.js";
+
+const SUBNETS_MAX = 4096;
+const LEASE_TIME = 600;
+const MAX_LEASE_TIME = 1200;
+const ENLISTMENT_LEASE_TIME = 60;
+const NAMED_MAX = 5;
+
+/** Declares a subnet, or says everything that speaks against it. `now` in milliseconds since 1970. */
+export function declareSubnet(state: LedgerState, request: SubnetRequest, now: number): Result<Decision<Subnet>> {
+  const prefix = parseIpPrefix(request.prefix);
+  if (!prefix.ok) return prefix;
+  if (state.subnets.size >= SUBNETS_MAX) {
+    const message = `the ledger has ${SUBNETS_MAX} subnets, its limit`;
+    return refused({ code: "subnets-too-many", at: "subnets", message, remedy: "remove subnets that are no longer used" });
+  }
+  const id = state.nextSubnetId;
+  const subnet = build({ ...request }, { id, prefix: prefix.value, createdAt: now });
+  const problems = checkSubnet(subnet, state);
+  if (problems.length > 0) return refused(...problems);
+  const changes: LedgerChange[] = [
+    { table: "next-subnet", before: id, after: id + 1 },
+    { table: "subnet", before: null, after: subnet },
+    ...takeOverResting(state, subnet, now),
+  ];
+  return accepted({ value: subnet, changes });
+}
+
+/** Changes what the request names and keeps the rest. Prefix and site stay. */
+export function changeSubnet(
+  state: LedgerState,
+  request: { readonly id: number; readonly change: Partial<SubnetRequest> },
+  now: number,
+): Result<Decision<Subnet>> {
+  const before = state.subnets.get(request.id);
+  if (before === undefined) return refused(unknownSubnet(String(request.id)));
+  const fixed = checkFixed(before, request.change);
+  if (fixed.length > 0) return refused(...fixed);
+  const after = withHeldUntil(before, build(merged(before, request.change), before), now);
+  const problems = checkSubnet(after, state);
+  if (problems.length > 0) return refused(...problems);
+  const renames = after.domain === before.domain ? accepted([]) : renameAllocations(state, { before, after });
+  if (!renames.ok) return renames;
+  if (JSON.stringify(before) === JSON.stringify(after)) return accepted({ value: before, changes: [] });
+  return accepted({ value: after, changes: [{ table: "subnet", before, after }, ...renames.value] });
+}
+
+/** Removes a subnet in which nothing is allocated. Its resting addresses go on resting. */
+export function removeSubnet(state: LedgerState, id: number, now: number): Result<Decision<Subnet>> {
+  const before = state.subnets.get(id);
+  if (before === undefined) return refused(unknownSubnet(String(id)));
+  const allocations = [...state.spaceOf(id).allocations.values()];
+  if (allocations.length > 0) {
+    const named = allocations.slice(0, NAMED_MAX).map((allocation) => `${allocation.address} of ${describeHolder(allocation)}`);
+    const more = allocations.length > NAMED_MAX ? ` and ${allocations.length - NAMED_MAX} more` : "";
+    const message = `${before.prefix} still has ${named.join(", ")}${more}`;
+    return refused({ code: "subnet-in-use", at: `subnet ${id}`, message, remedy: "release those machines first" });
+  }
+  const rested = [...state.spaceOf(id).rest.values()].filter(({ until }) => until <= now);
+  const forget = rested.map((quarantine): LedgerChange => ({ table: "quarantine", before: quarantine, after: null }));
+  return accepted({ value: before, changes: [...forget, { table: "subnet", before, after: null }] });
+}
+
+export function unknownSubnet(subnet: string): Problem {
+  const message = `there is no subnet ${subnet}`;
+  return { code: "subnet-unknown", at: "subnet", message, remedy: "list the subnets with `berth subnet list`" };
+}
+
+function build(request: SubnetRequest, fixed: { id: number; prefix: IpPrefix; createdAt: number }): Subnet {
+  const { mode } = request;
+  const wish = request.enlistment ?? null;
+  const enlistment = wish ?? (mode === "link-local" ? {} : null);
+  return {
+    id: fixed.id,
+    prefix: fixed.prefix,
+    site: request.site ?? "default",
+    gateway: request.gateway ?? null,
+    domain: foldName(request.domain),
+    mode,
+    window: request.window ?? null,
+    enlistment: enlistment && {
+      pool: enlistment.pool ?? ENLISTMENT_POOL,
+      sliceLength: enlistment.sliceLength ?? SLICE_LENGTH,
+      leaseTime: enlistment.leaseTime ?? ENLISTMENT_LEASE_TIME,
+    },
+    reserved: request.reserved ?? [],
+    dns: distinct(request.dns ?? null),
+    ntp: distinct(request.ntp ?? null),
+    leaseTime: request.leaseTime ?? LEASE_TIME,
+    maxLeaseTime: request.maxLeaseTime ?? Math.max(MAX_LEASE_TIME, request.leaseTime ?? 0),
+    createdAt: fixed.createdAt,
+  };
+}
+
+function distinct(addresses: readonly IpAddress[] | null): readonly IpAddress[] | null {
+  return addresses === null ? null : [...new Set(addresses)];
+}
+
+/** A mode that has no window or no pool drops the one the old mode had, unless the change itself names one. */
+function merged(before: Subnet, change: Partial<SubnetRequest>): SubnetRequest {
+  const mode = change.mode ?? before.mode;
+  return {
+    ...before,
+    window: mode === "window" ? before.window : null,
+    enlistment: mode === "link-local" ? before.enlistment : null,
+    ...change,
+    prefix: before.prefix,
+    site: before.site,
+  };
+}
+
+function checkFixed(before: Subnet, change: Partial<SubnetRequest>): Problem[] {
+  const problems: Problem[] = [];
+  if (change.prefix !== undefined) {
+    const prefix = parseIpPrefix(change.prefix);
+    if (!prefix.ok) problems.push(...prefix.problems);
+    else if (prefix.value !== before.prefix) problems.push(fixedProblem("prefix", before.prefix));
+  }
+  if (change.site !== undefined && change.site !== before.site) problems.push(fixedProblem("site", before.site));
+  return problems;
+}
+
+function fixedProblem(at: string, value: string): Problem {
+  const message = `the ${at} of a subnet stays ${value}`;
+  return { code: "subnet-fixed", at, message, remedy: "declare another subnet and move the machines there" };
+}
+
+/** Whoever got a lease under the longer time may hold it that long: released addresses must rest until then. */
+function withHeldUntil(before: Subnet, after: Subnet, now: number): Subnet {
+  const shortened = after.maxLeaseTime < before.maxLeaseTime ? releaseUntil(before, now) : 0;
+  const heldUntil = Math.max(shortened, before.heldUntil ?? 0);
+  return heldUntil > now ? { ...after, heldUntil } : after;
+}
+
+function renameAllocations(state: LedgerState, { before, after }: { before: Subnet; after: Subnet }): Result<LedgerChange[]> {
+  const changes: LedgerChange[] = [];
+  const problems: Problem[] = [];
+  for (const allocation of state.spaceOf(before.id).allocations.values()) {
+    const name = `${allocation.name.slice(0, -before.domain.length)}${after.domain}`;
+    const holder = state.allocationByName.get(name);
+    if (holder !== undefined && holder.subnetId !== before.id) {
+      const message = `${name} is already the name of ${holder.address} (${describeHolder(holder)})`;
+      problems.push({ code: "name-taken", at: "domain", message, remedy: "rename one of the two machines first" });
+    }
+    changes.push({ table: "allocation", before: allocation, after: { ...allocation, name } satisfies Allocation });
+  }
+  return problems.length > 0 ? refused(...problems) : accepted(changes);
+}
+
+/** Addresses that an earlier subnet over the same prefix released go on resting in this one. */
+function takeOverResting(state: LedgerState, subnet: Subnet, now: number): LedgerChange[] {
+  const left: Quarantine[] = [];
+  for (const quarantine of state.quarantines.values()) {
+    const orphan = !state.subnets.has(quarantine.subnetId);
+    if (orphan && quarantine.site === subnet.site && prefixContains(subnet.prefix, quarantine.address)) left.push(quarantine);
+  }
+  return left
+    .sort((a, b) => (quarantineKey(a) < quarantineKey(b) ? -1 : 1))
+    .map((before) => ({ table: "quarantine", before, after: before.until > now ? { ...before, subnetId: subnet.id } : null }));
+}

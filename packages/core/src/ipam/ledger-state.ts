@@ -1,0 +1,167 @@
+import type { HardwareAddress } from "../address/hardware.js";
+import type { IpAddress } from "../address/ip.js";
+import { prefixContains } from "../address/prefix.js";
+import { assert } from "../problem.js";
+import type { LedgerChange, LedgerContent } from "./change.js";
+import { IndexOf } from "./index-of.js";
+import type { Allocation, Machine, Quarantine, Subnet } from "./model.js";
+import { SubnetSpace } from "./subnet-space.js";
+
+/**
+ * The ledger in memory, with the indexes that make every decision independent of its size. Only {@link LedgerState.apply} changes it; a
+ * decision reads it and answers changes.
+ */
+export class LedgerState {
+  readonly subnets = new Map<number, Subnet>();
+  readonly spaces = new Map<number, SubnetSpace>();
+  readonly machines = new Map<string, Machine>();
+  readonly allocations = new Map<string, Allocation>();
+  readonly quarantines = new Map<string, Quarantine>();
+  nextSubnetId: number;
+
+  /** Released machines included: a NIC that comes back is the same machine. */
+  readonly machineOfNic = new Map<HardwareAddress, string>();
+  readonly machinesByName = new IndexOf<string, string>();
+  readonly allocationByOwner = new Map<string, Allocation>();
+  readonly allocationByName = new Map<string, Allocation>();
+  readonly allocationsOfMachine = new IndexOf<string, string>();
+  readonly subnetsByDomain = new IndexOf<string, number>();
+  /** What a NIC held before. */
+  readonly restingOfNic = new IndexOf<HardwareAddress, string>();
+
+  constructor(content: LedgerContent) {
+    this.nextSubnetId = content.nextSubnetId;
+    for (const after of content.subnets) this.apply({ table: "subnet", before: null, after });
+    for (const after of content.machines) this.apply({ table: "machine", before: null, after });
+    for (const after of content.allocations) this.apply({ table: "allocation", before: null, after });
+    for (const after of content.quarantines) this.apply({ table: "quarantine", before: null, after });
+  }
+
+  apply(change: LedgerChange): void {
+    switch (change.table) {
+      case "subnet":
+        return this.applySubnet(change.before, change.after);
+      case "machine":
+        return this.applyMachine(change.before, change.after);
+      case "allocation":
+        return this.applyAllocation(change.before, change.after);
+      case "quarantine":
+        return this.applyQuarantine(change.before, change.after);
+      case "next-subnet":
+        this.nextSubnetId = change.after;
+    }
+  }
+
+  /** Observations may have changed since the last decisions. */
+  beginTurn(): void {
+    for (const space of this.spaces.values()) space.beginTurn();
+  }
+
+  content(): LedgerContent {
+    return {
+      subnets: [...this.subnets.values()],
+      machines: [...this.machines.values()],
+      allocations: [...this.allocations.values()],
+      quarantines: [...this.quarantines.values()],
+      nextSubnetId: this.nextSubnetId,
+    };
+  }
+
+  /** The space of a subnet that is in the ledger. */
+  spaceOf(subnetId: number): SubnetSpace {
+    const space = this.spaces.get(subnetId);
+    assert(space !== undefined, `no subnet ${subnetId}`);
+    return space;
+  }
+
+  subnetHolding(site: string, address: IpAddress): Subnet | null {
+    for (const subnet of this.subnets.values()) if (subnet.site === site && prefixContains(subnet.prefix, address)) return subnet;
+    return null;
+  }
+
+  /** All allocations of a machine, in the order in which they were made. */
+  allocationsOf(machineId: string): readonly Allocation[] {
+    return this.allocationsOfMachine.of(machineId).flatMap((id) => this.allocations.get(id) ?? []);
+  }
+
+  private applySubnet(before: Subnet | null, after: Subnet | null): void {
+    if (before !== null) this.subnetsByDomain.remove(before.domain, before.id);
+    if (after === null) {
+      if (before === null) return;
+      this.subnets.delete(before.id);
+      this.spaces.delete(before.id);
+      return;
+    }
+    this.subnets.set(after.id, after);
+    this.subnetsByDomain.add(after.domain, after.id);
+    const space = this.spaces.get(after.id);
+    if (space === undefined) this.spaces.set(after.id, this.newSpace(after));
+    else space.redeclare(after);
+  }
+
+  private newSpace(subnet: Subnet): SubnetSpace {
+    const space = new SubnetSpace(subnet);
+    for (const quarantine of this.quarantines.values())
+      if (quarantine.subnetId === subnet.id) space.setQuarantine(quarantine.address, quarantine);
+    return space;
+  }
+
+  private applyMachine(before: Machine | null, after: Machine | null): void {
+    if (before !== null) {
+      this.machines.delete(before.id);
+      for (const nic of before.nics) if (this.machineOfNic.get(nic) === before.id) this.machineOfNic.delete(nic);
+      if (before.name !== null) this.machinesByName.remove(before.name, before.id);
+    }
+    if (after !== null) {
+      this.machines.set(after.id, after);
+      for (const nic of after.nics) this.machineOfNic.set(nic, after.id);
+      if (after.name !== null) this.machinesByName.add(after.name, after.id);
+    }
+  }
+
+  private applyAllocation(before: Allocation | null, after: Allocation | null): void {
+    if (before !== null) {
+      this.allocations.delete(before.id);
+      if (this.allocationByOwner.get(before.ownerKey)?.id === before.id) this.allocationByOwner.delete(before.ownerKey);
+      if (this.allocationByName.get(before.name)?.id === before.id) this.allocationByName.delete(before.name);
+      for (const holder of holdersOf(before)) this.allocationsOfMachine.remove(holder, before.id);
+      this.spaces.get(before.subnetId)?.setAllocation(before.address, null);
+    }
+    if (after !== null) {
+      this.allocations.set(after.id, after);
+      this.allocationByOwner.set(after.ownerKey, after);
+      this.allocationByName.set(after.name, after);
+      for (const holder of holdersOf(after)) this.allocationsOfMachine.add(holder, after.id);
+      this.spaceOf(after.subnetId).setAllocation(after.address, after);
+    }
+  }
+
+  private applyQuarantine(before: Quarantine | null, after: Quarantine | null): void {
+    if (before !== null) {
+      const key = quarantineKey(before);
+      this.quarantines.delete(key);
+      for (const nic of before.nics) this.restingOfNic.remove(nic, key);
+      this.spaces.get(before.subnetId)?.setQuarantine(before.address, null);
+    }
+    if (after !== null) {
+      const key = quarantineKey(after);
+      this.quarantines.set(key, after);
+      for (const nic of after.nics) this.restingOfNic.add(nic, key);
+      this.spaces.get(after.subnetId)?.setQuarantine(after.address, after);
+    }
+  }
+}
+
+/** The change that takes this one back. */
+export function undoOf(change: LedgerChange): LedgerChange {
+  return { ...change, before: change.after, after: change.before } as LedgerChange;
+}
+
+/** An address rests once in its site, whatever subnet lies over it. */
+export function quarantineKey(quarantine: Pick<Quarantine, "site" | "address">): string {
+  return `${quarantine.site} ${quarantine.address}`;
+}
+
+function holdersOf(allocation: Allocation): readonly string[] {
+  return allocation.machineId === null ? allocation.owners : [allocation.machineId];
+}

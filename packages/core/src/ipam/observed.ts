@@ -1,0 +1,105 @@
+import type { HardwareAddress } from "../address/hardware.js";
+import type { IpAddress } from "../address/ip.js";
+import type { HostInterface } from "../interface/model.js";
+import type { LeaseReport } from "../protocol/messages.js";
+import type { RackView } from "../topology/rack-view.js";
+
+/** Why an address is taken although the ledger gave it to nobody. */
+export interface ObservedHolder {
+  readonly code: "held-by-rack" | "held-by-lease";
+  /** Ready for a message: `rack r1 has it on eth0`. */
+  readonly text: string;
+  /** Milliseconds since 1970 after which this reason is gone by itself; null when nobody knows. */
+  readonly until: number | null;
+}
+
+/** Where a machine was last seen by one of its NICs. */
+export interface Sighting {
+  readonly rack: RackView;
+  readonly lease: LeaseReport;
+}
+
+/** What all racks saw, asked by address; made anew for each turn of decisions, because the views behind it change. */
+export interface Observed {
+  /** Who holds the address in that site; a lease of one of `nics` is no obstacle. `now` in milliseconds since 1970. */
+  holder(site: string, address: IpAddress, nics: readonly HardwareAddress[]): ObservedHolder | null;
+  /** The newest lease of one of these NICs on any rack. */
+  sighting(nics: readonly HardwareAddress[]): Sighting | null;
+  readonly racks: readonly RackView[];
+}
+
+export function observedBy(racks: readonly RackView[], now: number): Observed {
+  const sites = new Map<string, RackView[]>();
+  for (const rack of racks) {
+    const site = sites.get(rack.site);
+    if (site === undefined) sites.set(rack.site, [rack]);
+    else site.push(rack);
+  }
+  return {
+    racks,
+    holder(site, address, nics) {
+      for (const rack of sites.get(site) ?? []) {
+        const holder = rackHolder(rack, address) ?? leaseHolder(rack, address, { nics, now });
+        if (holder !== null) return holder;
+      }
+      return null;
+    },
+    sighting: (nics) => newestSighting(racks, nics),
+  };
+}
+
+/** A reported interface list is replaced, never changed, so its index can be kept as long as it lives. */
+const ownAddresses = new WeakMap<readonly HostInterface[], ReadonlyMap<IpAddress, string>>();
+
+function rackHolder(rack: RackView, address: IpAddress): ObservedHolder | null {
+  let own = ownAddresses.get(rack.interfaces);
+  if (own === undefined) {
+    own = new Map(rack.interfaces.flatMap(({ name, addresses }) => addresses.map((entry) => [entry.address, name] as const)));
+    ownAddresses.set(rack.interfaces, own);
+  }
+  const name = own.get(address);
+  return name === undefined ? null : { code: "held-by-rack", text: `rack ${rack.name} has it on ${name}`, until: null };
+}
+
+function leaseHolder(
+  rack: RackView,
+  address: IpAddress,
+  asked: { readonly nics: readonly HardwareAddress[]; readonly now: number },
+): ObservedHolder | null {
+  const lease = rack.leases.get(address);
+  if (lease === undefined) return null;
+  const until = leaseBlocksUntil(lease, rack.connected);
+  if (until !== null && until <= asked.now) return null;
+  if (isOwnLease(lease, asked.nics)) return null;
+  const who = lease.hardwareAddress ?? "an unknown client";
+  return { code: "held-by-lease", text: `${lease.state} lease of ${who} on rack ${rack.name}`, until };
+}
+
+/**
+ * Until when a lease keeps its address from everybody else, in milliseconds since 1970: its end plus a tenth of its length, because the
+ * holder's clock and ours differ; null while nobody can say (in use without an end, abandoned, kept by a failover peer, or reported by a
+ * rack that is silent now and may have renewed it since).
+ */
+export function leaseBlocksUntil(lease: LeaseReport, connected: boolean): number | null {
+  if (!lease.allocatable && (!connected || lease.state !== "active" || typeof lease.ends !== "number")) return null;
+  if (typeof lease.ends !== "number") return 0;
+  const length = lease.starts === null ? 0 : Math.max(lease.ends - lease.starts, 0);
+  const until = (lease.ends + length / 10) * 1000;
+  return lease.state === "active" || lease.state === "expired" || lease.state === "free" ? until : 0;
+}
+
+function isOwnLease(lease: LeaseReport, nics: readonly HardwareAddress[]): boolean {
+  return lease.hardwareAddress !== null && lease.state !== "abandoned" && nics.includes(lease.hardwareAddress);
+}
+
+function newestSighting(racks: readonly RackView[], nics: readonly HardwareAddress[]): Sighting | null {
+  const wanted = new Set(nics);
+  let newest: Sighting | null = null;
+  for (const rack of racks) {
+    for (const lease of rack.leases.values()) {
+      if (lease.hardwareAddress === null || !wanted.has(lease.hardwareAddress)) continue;
+      if (newest === null || (lease.starts ?? 0) > (newest.lease.starts ?? 0)) newest = { rack, lease };
+    }
+  }
+  return newest;
+}

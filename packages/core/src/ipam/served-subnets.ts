@@ -1,0 +1,39 @@
+import type { IpAddress } from "../address/ip.js";
+import { prefixContains, type IpPrefix } from "../address/prefix.js";
+import { classify } from "../interface/classify.js";
+import type { HostInterface } from "../interface/model.js";
+import type { AddressVerdict } from "../interface/verdict.js";
+import type { RackView } from "../topology/rack-view.js";
+import type { Subnet } from "./model.js";
+
+/** A reported interface list is replaced, never changed, so its verdicts can be kept as long as it lives. */
+const verdicts = new WeakMap<readonly HostInterface[], readonly AddressVerdict[]>();
+
+/** What the rack's addresses are, from its newest report. */
+export function verdictsOf(rack: Pick<RackView, "interfaces">): readonly AddressVerdict[] {
+  let known = verdicts.get(rack.interfaces);
+  if (known === undefined) {
+    known = classify(rack.interfaces).verdicts;
+    verdicts.set(rack.interfaces, known);
+  }
+  return known;
+}
+
+/**
+ * The subnets that a rack serves: those of its site in which it has a real address. Link state and silence do not matter, a cable that is
+ * pulled must not change what the rack is to serve.
+ */
+export function servedSubnets(subnets: readonly Subnet[], rack: Pick<RackView, "interfaces" | "site">): readonly Subnet[] {
+  return subnets.filter((subnet) => subnet.site === rack.site && serves(subnet.prefix, rack));
+}
+
+function serves(prefix: IpPrefix, rack: Pick<RackView, "interfaces">): boolean {
+  return realAddresses(rack).some((address) => prefixContains(prefix, address));
+}
+
+/** A rack's real addresses, in kernel order. */
+export function realAddresses(rack: Pick<RackView, "interfaces">): readonly IpAddress[] {
+  return verdictsOf(rack)
+    .filter(({ class: kind }) => kind === "real")
+    .map(({ observed }) => observed.address);
+}
