@@ -1,16 +1,20 @@
 import type { Problem } from "@berth/core";
 
-/** How a refusal of the core is told in HTTP: by the ending of its code, so that a new code lands in the right class by its name. */
-const CLASSES: readonly (readonly [RegExp, number])[] = [
-  [/-unknown$|-not-found$|^unknown-|^no-such-/, 404],
-  [/-malformed$|-host-bits$/, 400],
-  [
-    /-taken$|-held$|-in-use$|-overlaps?$|-overlapping$|-exists$|-conflict$|-ambiguous$|-exhausted$|-not-empty$|-duplicate$|^duplicate-/,
-    409,
-  ],
+const MALFORMED = /-malformed$|-host-bits$/;
+const ABSENT = "-unknown";
+/** It would be right, were it not for what is there already: somebody holds it, or it is used, or nothing is left. */
+const CLASHES = [
+  /-taken$|-allocated$|-in-use$|-over-allocations$|-overlaps$|-overlaps-pool$|-exhausted$|-ambiguous$|-resting$/,
+  /^address-held-by-|^held-by-/,
+  /^(?:nic-on-two-machines|machine-has-address|machine-named-otherwise|name-premade-of-other|enlistment-pools-differ)$/,
 ];
 
-/** 400 malformed, 404 not there, 409 clashes with what is there, 422 for every other refusal. */
+/**
+ * How a refusal of the core is told in HTTP: 400 malformed, 404 not there, 409 clashes with what is there, 422 for every other
+ * refusal. A new code falls into its class by the way it is named.
+ */
 export function problemStatus(problem: Problem): number {
-  return CLASSES.find(([pattern]) => pattern.test(problem.code))?.[1] ?? 422;
+  if (MALFORMED.test(problem.code)) return 400;
+  if (problem.code.endsWith(ABSENT)) return 404;
+  return CLASHES.some((pattern) => pattern.test(problem.code)) ? 409 : 422;
 }

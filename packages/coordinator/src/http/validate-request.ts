@@ -35,7 +35,12 @@ function issueProblems(issue: z.core.$ZodIssue, part: string): Problem[] {
   ];
 }
 
+/** `nics[0]`, `window.first`, `query.limit`: as the core names places, with the part of the request unless it is the body. */
 function pathText(part: string, path: readonly PropertyKey[]): string {
-  const keys = path.map((key) => String(key).slice(0, KEY_CHARACTERS_MAX));
-  return [...(part === "" ? [] : [part]), ...keys].join(".") || "body";
+  let text = part;
+  for (const key of path) {
+    if (typeof key === "number") text += `[${key}]`;
+    else text += `${text === "" ? "" : "."}${String(key).slice(0, KEY_CHARACTERS_MAX)}`;
+  }
+  return text === "" ? "body" : text;
 }

@@ -9,6 +9,7 @@ import {
   pageOf,
   pageSchema,
   parseHardwareAddress,
+  parseIpAddress,
   type MachineView,
 } from "@berth/core";
 import { acceptedValue } from "../answer-errors.js";
@@ -18,6 +19,7 @@ import { viewAllocation } from "./allocations.js";
 import { errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 
 const tags = ["machines"];
+const ETHERNET_CHARACTERS = 17;
 
 export function machineRoutes(api: ApiServer, ports: ApiPorts): void {
   const { ledger } = ports;
@@ -77,7 +79,7 @@ export function machineRoutes(api: ApiServer, ports: ApiPorts): void {
       },
     },
     async (request) => {
-      const released = acceptedValue(await ledger.release(canonicalReference(request.params.ref)));
+      const released = acceptedValue(await ledger.release(request.params.ref));
       return requireMachine(ports, released.id);
     },
   );
@@ -102,8 +104,13 @@ function requireMachine(ports: ApiPorts, reference: string): MachineView {
   ]);
 }
 
-/** A NIC in any usual spelling becomes the canonical one; anything else stays. */
+/** A NIC or an address in any usual spelling becomes the canonical one, a name lower case; an id is so already. */
 function canonicalReference(reference: string): string {
-  const separated = /[:.-]/.test(reference) ? parseHardwareAddress(reference) : null;
-  return separated !== null && separated.length >= 17 ? separated : reference;
+  return parseIpAddress(reference) ?? ethernetAddress(reference) ?? reference.toLowerCase();
+}
+
+/** Only six octets and more count: a short one could be meant as a name (`be-ef`). */
+function ethernetAddress(text: string): string | null {
+  const address = parseHardwareAddress(text);
+  return address !== null && address.length >= ETHERNET_CHARACTERS ? address : null;
 }
