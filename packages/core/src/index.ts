@@ -25,6 +25,7 @@ export * from "./interface/covering-prefix.js";
 export * from "./interface/classify.js";
 export * from "./interface/settle-verdicts.js";
 export * from "./interface/real-address-on.js";
+export * from "./interface/route-evidence.js";
 export * from "./interface/find-rack-links.js";
 
 // topology: all racks' observations merged

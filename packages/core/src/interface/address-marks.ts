@@ -1,4 +1,5 @@
-import { ipPrefix, prefixContains } from "../address/prefix.js";
+import type { IpAddress } from "../address/ip.js";
+import { ipPrefix, prefixContains, type IpPrefix } from "../address/prefix.js";
 import type { HostInterface, InterfaceAddress } from "./model.js";
 
 /** RFC 6890: loopback and link-local blocks of both families. */
@@ -23,8 +24,13 @@ const VRRP_NAME = /^vrrp6?\.\d+/;
 /** Why the address means nothing beyond the host or its link; null when it does. */
 export function localMark(observed: InterfaceAddress): string | null {
   if (observed.scope === "host" || observed.scope === "link") return `scope ${observed.scope}`;
-  const block = LOCAL_BLOCKS.find((prefix) => prefixContains(prefix, observed.address));
-  return block === undefined ? null : `inside ${block}`;
+  const block = localBlock(observed.address);
+  return block === null ? null : `inside ${block}`;
+}
+
+/** The loopback or link-local block around an address; null for every other address. */
+export function localBlock(address: IpAddress): IpPrefix | null {
+  return LOCAL_BLOCKS.find((prefix) => prefixContains(prefix, address)) ?? null;
 }
 
 /** By name only: an eth0 that happens to be a veth is an ordinary NIC of a container that is a whole host. */
