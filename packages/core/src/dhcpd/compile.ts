@@ -4,7 +4,7 @@ import { prefixFamily, prefixNetwork, type IpRange } from "../address/prefix.js"
 import type { DesiredHost, DesiredState, DesiredSubnet } from "../desired/schema.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkDesiredDhcp } from "./check-desired.js";
-import type { DhcpdConfig, HostDeclaration, LeaseTimes, Pool, SharedNetwork, SubnetDeclaration } from "./config.js";
+import type { DhcpdConfig, DhcpdHost, LeaseTimes, Pool, SharedNetwork, SubnetDeclaration } from "./config.js";
 import { enlistmentAddress, enlistmentRanges } from "./enlistment.js";
 import { singleAddress, splitIntoPools, subtractRanges } from "./pools.js";
 import type { RackLink, RackLinks } from "./rack-links.js";
@@ -177,11 +177,11 @@ function windowLeaseTimes(subnet: DesiredSubnet): LeaseTimes {
   return { min: Math.min(subnet.leaseTime, MIN_LEASE_TIME), usual: subnet.leaseTime, max: subnet.maxLeaseTime };
 }
 
-function compileHosts(subnet: DesiredSubnet): HostDeclaration[] {
+function compileHosts(subnet: DesiredSubnet): DhcpdHost[] {
   return subnet.hosts.map((host) => compileHost(host, subnet)).sort(byAddress);
 }
 
-function compileHost(host: DesiredHost, subnet: DesiredSubnet): HostDeclaration {
+function compileHost(host: DesiredHost, subnet: DesiredSubnet): DhcpdHost {
   const dot = host.name.indexOf(".");
   const domain = dot < 0 ? subnet.domain : host.name.slice(dot + 1);
   return {
@@ -195,7 +195,7 @@ function compileHost(host: DesiredHost, subnet: DesiredSubnet): HostDeclaration 
 }
 
 /** Bonds have several hardware addresses on one address. */
-function byAddress(a: HostDeclaration, b: HostDeclaration): number {
+function byAddress(a: DhcpdHost, b: DhcpdHost): number {
   return ipv4Number(a.fixedAddress) - ipv4Number(b.fixedAddress) || (a.hardwareAddress < b.hardwareAddress ? -1 : 1);
 }
 

@@ -6,7 +6,7 @@ import type { Problem } from "../problem.js";
 /** What dhcpd is to serve on IPv4, as values: the tree between desired state and text. Times in seconds. */
 export interface DhcpdConfig {
   readonly sharedNetworks: readonly SharedNetwork[];
-  readonly hosts: readonly HostDeclaration[];
+  readonly hosts: readonly DhcpdHost[];
   /** Names of the interfaces dhcpd must listen on; with none it must not run at all. */
   readonly interfaces: readonly string[];
   /** Findings that leave the rest servable: the part they name is not in the configuration. */
@@ -57,7 +57,7 @@ export interface Pool {
 }
 
 /** `host NAME { hardware ...; fixed-address ...; }`: one for each (hardware address, network). */
-export interface HostDeclaration {
+export interface DhcpdHost {
   readonly name: string;
   readonly subnetId: number;
   readonly hardwareAddress: HardwareAddress;

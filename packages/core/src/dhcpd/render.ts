@@ -1,6 +1,6 @@
 import { isEthernet } from "../address/hardware.js";
 import { netmask, prefixLength, prefixNetwork } from "../address/prefix.js";
-import type { DhcpdConfig, HostDeclaration, Pool, SharedNetwork, SubnetDeclaration } from "./config.js";
+import type { DhcpdConfig, DhcpdHost, Pool, SharedNetwork, SubnetDeclaration } from "./config.js";
 import { block, listOption, plain, renderStatements, type Statement } from "./statement.js";
 
 /** First line of a managed dhcpd.conf; by it a file is known to be ours. */
@@ -73,7 +73,7 @@ function poolDeclaration(pool: Pool, leaseTime: number): Statement {
   );
 }
 
-function hostDeclaration(host: HostDeclaration): Statement {
+function hostDeclaration(host: DhcpdHost): Statement {
   // IPoIB has 20 octets, which only `infiniband` may hold: after `ethernet` dhcpd takes them and never matches (RFC 4390).
   const type = isEthernet(host.hardwareAddress) ? "ethernet" : "infiniband";
   return block(

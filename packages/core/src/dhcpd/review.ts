@@ -1,7 +1,7 @@
 import { addressFamily, ipv4Number, parseIpAddress, type IpAddress } from "../address/ip.js";
 import { prefixContains, prefixesOverlap, prefixRange, usableRange, type IpPrefix, type IpRange } from "../address/prefix.js";
 import type { Problem } from "../problem.js";
-import type { DhcpdConfig, HostDeclaration, SubnetDeclaration } from "./config.js";
+import type { DhcpdConfig, DhcpdHost, SubnetDeclaration } from "./config.js";
 
 /**
  * Our own review of a configuration before dhcpd sees it, because `dhcpd -t` accepts fixed addresses inside ranges or outside
@@ -86,7 +86,7 @@ function reviewRanges(ranges: readonly PlacedRange[]): Problem[] {
 }
 
 function reviewHosts(
-  hosts: readonly HostDeclaration[],
+  hosts: readonly DhcpdHost[],
   subnets: readonly SubnetDeclaration[],
   ranges: readonly PlacedRange[],
 ): Problem[] {
