@@ -185,8 +185,10 @@ export class Host {
   async queryAll(questions: readonly DnsQuestion[], server: string): Promise<DnsAnswer[]> {
     const flags = ["+tries=2", "+time=1", "+nocookie", "+noall", "+comments", "+question", "+answer"];
     const input = questions.map((q) => `${q.name} ${q.type}\n`).join("");
-    const argv: Argv = ["dig", `@${server}`, ...flags, "-f", "/dev/stdin"];
+    const argv: Argv = ["dig", `@${server}`, ...flags, "-f", "-"];
     const result = await this.run(argv, { input, timeoutMs: 10_000 + questions.length * 2_500 });
+    // dig(1): 9 is "no reply from a server".
+    if (result.status !== 0 && result.status !== 9) throw new Error(`dig ended with ${result.status}: ${result.stderr}`);
     return parseDigAnswers(result.stdout, questions);
   }
 

@@ -20,10 +20,6 @@ export interface PortPlace {
   readonly programs: Programs;
 }
 
-/** Bridge port states, ip-link(8): a disabled port drops every frame while the carrier stays. */
-const DISABLED = 0;
-const FORWARDING = 3;
-
 /** A host's interface and the cable from it to its link's switch. */
 export class Port {
   readonly interfaceName: string;
@@ -31,6 +27,7 @@ export class Port {
   readonly #place: PortPlace;
   #impair: Running | null = null;
   #answers = 0;
+  #isCut = false;
 
   constructor(interfaceName: string, mac: string, place: PortPlace) {
     this.interfaceName = interfaceName;
@@ -48,14 +45,16 @@ export class Port {
     await this.#switch(`link set ${this.#place.switchInterface} up`);
   }
 
-  /** Loses every frame while the carrier stays, as when the path breaks further on. */
+  /** Loses every frame while the carrier stays, as when the path breaks further on; lasts over reboots of the host. */
   async cut(): Promise<void> {
-    await this.#switch(`link set ${this.#bridgePort} type bridge_slave state ${DISABLED}`);
+    this.#isCut = true;
+    await this.#switch(`link set ${this.#bridgePort} nomaster`);
   }
 
   /** Ends {@link cut}. */
   async join(): Promise<void> {
-    await this.#switch(`link set ${this.#bridgePort} type bridge_slave state ${FORWARDING}`);
+    this.#isCut = false;
+    await this.#switch(`link set ${this.#bridgePort} master ${this.#place.bridge}`);
   }
 
   /** Makes the cable lose and delay frames from now on, both ways; `{}` makes it good again. The change itself may lose a frame. */
@@ -94,7 +93,7 @@ export class Port {
       `link add ${this.#spliceHost} type veth peer name ${this.#spliceBridge}`,
       `link set ${this.#spliceHost} up`,
       `link set ${switchInterface} nomaster`,
-      `link set ${this.#spliceBridge} master ${bridge} up`,
+      `link set ${this.#spliceBridge} ${this.#isCut ? "" : `master ${bridge}`} up`,
     ]);
     this.#answers = 0;
     return Running.start(["ip", "netns", "exec", switchNamespace, program, switchInterface, this.#spliceHost, String(seed)]);
@@ -105,8 +104,8 @@ export class Port {
     if (running === null) return;
     await running.stop({ signal: "SIGKILL" });
     this.#impair = null;
-    const { switchInterface, bridge } = this.#place;
-    await this.#switch(`link del ${this.#spliceHost}`, `link set ${switchInterface} master ${bridge}`);
+    await this.#switch(`link del ${this.#spliceHost}`);
+    if (!this.#isCut) await this.join();
   }
 
   async #switch(...lines: string[]): Promise<void> {

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { destroyNamespaces, listNamespaces } from "./namespaces.js";
+import { startTimeOf } from "./process-state.js";
 
 /** All labs of this machine: one directory each, named after the lab, with its owner written in it. */
 const LABS = join(tmpdir(), "berth-lab");
@@ -20,7 +21,7 @@ const OWNER_FILE = "owner.json";
 
 interface Owner {
   readonly pid: number;
-  /** Clock ticks after boot, proc_pid_stat(5) field 22: tells the owner from a later process with its pid. */
+  /** Tells the owner from a later process with its pid. */
   readonly startTime: string;
   readonly name: string;
 }
@@ -87,15 +88,4 @@ function isOwned(path: string): boolean {
   }
   const owner = JSON.parse(text) as Owner;
   return startTimeOf(owner.pid) === owner.startTime;
-}
-
-function startTimeOf(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command name is in parentheses and may hold blanks; the state follows it as field 3.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? null : (fields[19] ?? null);
-  } catch {
-    return null;
-  }
 }
