@@ -9,6 +9,7 @@ export * from "./address/ranges.js";
 // lease: dhcpd's and Kea's lease files
 export * from "./lease/model.js";
 export type * from "./lease/reader.js";
+export * from "./lease/follow.js";
 
 // interface: addresses of a host and their verdicts
 export type * from "./interface/model.js";
@@ -71,6 +72,7 @@ export * from "./dns/check-zones.js";
 export * from "./dns/compile-zones.js";
 export * from "./dns/zone-text.js";
 export * from "./dns/named-conf.js";
+export * from "./dns/compose.js";
 
 // reconcile: what to do next, from desired, written and running
 export * from "./reconcile/daemon-step.js";

@@ -4,13 +4,14 @@ import { desiredStateSchema, domainNameSchema, hardwareAddressSchema, ipAddressS
 /**
  * Version of the conversation, negotiated as the WebSocket subprotocol.
  *
- * - 1 (2026-11-30): hello, interfaces, leases, status, renew; welcome, desired, acknowledge, certificate, refuse.
+ * - 1 (2026-11-30): hello, interfaces, leases, status, receipt, renew; welcome, desired, acknowledge, certificate, problem, refuse.
  */
 export const PROTOCOL_VERSION = 1;
 export const SUBPROTOCOL = "berth.v1";
 
-/** Limits of one frame in octets and items; snapshots larger than that are paged. */
+/** Limits of one frame in octets and items; snapshots larger than that are paged. A desired state travels whole, so its direction has more room. */
 export const FRAME_BYTES_MAX = 8 * 1024 * 1024;
+export const DESIRED_FRAME_BYTES_MAX = 64 * 1024 * 1024;
 export const LEASES_PER_FRAME_MAX = 2048;
 
 const timeSchema = z.int().nullable();
@@ -82,13 +83,17 @@ export type DaemonStatus = z.infer<typeof daemonStatusSchema>;
 
 /** What an agent says. Every observation carries the sequence number that the coordinator acknowledges. */
 export const agentMessageSchema = z.discriminatedUnion("type", [
-  /** First frame of a session. `generation` is the newest desired state the rack holds, 0 for none. */
+  /**
+   * First frame of a session. `generation` is the newest desired state the rack holds, 0 for none. `stream` names the run of the agent that
+   * numbers the observations: sequences of another stream mean nothing.
+   */
   z.object({
     type: z.literal("hello"),
     version: z.string().max(64),
     rack: z.string().max(64),
     hostname: z.string().max(253),
     generation: z.int().min(0),
+    stream: z.string().min(1).max(64),
   }),
   /** All interfaces of the host, whole; replaces the previous report. */
   z.object({ type: z.literal("interfaces"), sequence: z.int(), interfaces: z.array(hostInterfaceSchema).max(4096) }),
@@ -111,6 +116,8 @@ export const agentMessageSchema = z.discriminatedUnion("type", [
     daemons: z.array(daemonStatusSchema).max(8),
     problems: z.array(problemSchema).max(1024),
   }),
+  /** What became of a desired state: on disk (no problems), or refused and why. */
+  z.object({ type: z.literal("receipt"), generation: z.int().min(0), problems: z.array(problemSchema).max(64) }),
   /** Asks for a new certificate for the same key holder before the old one ends. PEM of a PKCS #10 request. */
   z.object({ type: z.literal("renew"), request: z.string().max(16_384) }),
 ]);
@@ -118,13 +125,25 @@ export type AgentMessage = z.infer<typeof agentMessageSchema>;
 
 /** What a coordinator says. */
 export const coordinatorMessageSchema = z.discriminatedUnion("type", [
-  /** Answer to `hello`. */
-  z.object({ type: z.literal("welcome"), version: z.string().max(64), region: z.string().max(64) }),
+  /**
+   * Answer to `hello`. `acknowledged` is the last observation of the agent's stream that is merged, null when its leases must come whole.
+   * `now` is the region's clock in milliseconds since 1970; `regions` are the addresses to dial, as HOST:PORT.
+   */
+  z.object({
+    type: z.literal("welcome"),
+    version: z.string().max(64),
+    region: z.string().max(64),
+    acknowledged: z.int().nullable(),
+    now: z.number(),
+    regions: z.array(z.string().max(260)).max(64),
+  }),
   /** The whole desired state of this rack. */
   z.object({ type: z.literal("desired"), state: desiredStateSchema }),
   /** Everything up to this sequence number is merged. `problems` names items that were not, one each; the rest is in force. */
   z.object({ type: z.literal("acknowledge"), sequence: z.int(), problems: z.array(problemSchema).max(64) }),
   z.object({ type: z.literal("certificate"), certificate: z.string().max(65_536) }),
+  /** A frame was not understood or a request refused; the session goes on. */
+  z.object({ type: z.literal("problem"), problem: problemSchema }),
   /** The session ends after this, and why. */
   z.object({ type: z.literal("refuse"), problem: problemSchema }),
 ]);

@@ -1,0 +1,212 @@
+import { assert, emptyFacts, mergeObservation, type Observation, type Problem, type RackFacts, type RackView } from "@berth/core";
+import type { Clock, Log } from "@berth/host";
+import type { RackRecord, Store } from "../store/store.js";
+
+/** A session of a rack as the registry knows it. `connection` tells apart the sessions of one rack, so that the end of an old one means nothing. */
+export interface RackSession {
+  readonly connection: number;
+  /** Names the run of the agent that numbers the observations. */
+  readonly stream: string;
+  readonly generation: number;
+}
+
+/** Every rack of the region with its newest facts. Reads are from memory and never wait. */
+export interface RackRegistry {
+  /** In the order of their names. The objects are snapshots; their lease maps are live and read-only. */
+  views(): readonly RackView[];
+  view(id: string): RackView | null;
+  record(id: string): RackRecord | null;
+  records(): readonly RackRecord[];
+  /** Adds a rack or changes its name or key; durable when it resolves. */
+  admit(record: RackRecord): Promise<void>;
+  /** Forgets the rack and all it reported: its certificate is worth nothing from now on. False when there is no such rack. */
+  remove(id: string): Promise<boolean>;
+  /** A session begins. Answers the last merged sequence of that stream, null when everything must come anew. */
+  open(id: string, session: RackSession): number | null;
+  /** Something arrived from the rack. */
+  heard(id: string): void;
+  observe(id: string, observation: Observation): readonly Problem[];
+  /** The rack has this generation on its disk. */
+  accept(id: string, generation: number): void;
+  /** A session ended; only the newest one's end makes the rack disconnected. */
+  close(id: string, connection: number): void;
+  /** Called after every change of any rack, with its id. Returns the way to stop. */
+  onChange(listener: (id: string) => void): () => void;
+}
+
+interface Entry {
+  record: RackRecord;
+  readonly facts: RackFacts;
+  connection: number | null;
+  lastSeenAt: number | null;
+  /** The stream whose leases are merged up to `sequence`; null until a snapshot of it is complete. */
+  stream: string;
+  sequence: number | null;
+}
+
+export interface RackRegistryPorts {
+  readonly store: Pick<Store, "racks" | "reports">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Loads the racks and what they last reported. */
+export async function createRackRegistry(ports: RackRegistryPorts): Promise<RackRegistry> {
+  return new KnownRacks(ports, await loadEntries(ports.store));
+}
+
+class KnownRacks implements RackRegistry {
+  readonly #ports: RackRegistryPorts;
+  readonly #entries: Map<string, Entry>;
+  readonly #listeners = new Set<(id: string) => void>();
+
+  constructor(ports: RackRegistryPorts, entries: Map<string, Entry>) {
+    this.#ports = ports;
+    this.#entries = entries;
+  }
+
+  views(): readonly RackView[] {
+    return [...this.#entries.values()].sort((a, b) => (a.record.name < b.record.name ? -1 : 1)).map(viewOf);
+  }
+
+  view(id: string): RackView | null {
+    const entry = this.#entries.get(id);
+    return entry === undefined ? null : viewOf(entry);
+  }
+
+  record(id: string): RackRecord | null {
+    return this.#entries.get(id)?.record ?? null;
+  }
+
+  records(): readonly RackRecord[] {
+    return [...this.#entries.values()].map((entry) => entry.record);
+  }
+
+  async admit(record: RackRecord): Promise<void> {
+    await this.#ports.store.racks.save(record);
+    const entry = this.#entries.get(record.id);
+    if (entry === undefined) this.#entries.set(record.id, newEntry(record));
+    else entry.record = record;
+    this.#changed(record.id);
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return false;
+    this.#entries.delete(id); // first, so that its session ends and no report of it is queued behind the removal
+    this.#changed(id);
+    try {
+      await this.#ports.store.racks.remove(id);
+    } catch (error) {
+      this.#entries.set(id, entry);
+      this.#changed(id);
+      throw error;
+    }
+    this.#ports.log.info({ rack: id }, "rack removed");
+    return true;
+  }
+
+  open(id: string, { connection, stream, generation }: RackSession): number | null {
+    const entry = this.#known(id);
+    if (entry.stream !== stream) entry.sequence = null;
+    entry.stream = stream;
+    entry.connection = connection;
+    entry.lastSeenAt = this.#ports.clock.now();
+    entry.facts.staged = null;
+    entry.facts.accepted = generation;
+    this.#changed(id);
+    return entry.sequence;
+  }
+
+  heard(id: string): void {
+    this.#known(id).lastSeenAt = this.#ports.clock.now();
+  }
+
+  observe(id: string, observation: Observation): readonly Problem[] {
+    const problems = observe(this.#ports.store, this.#known(id), { observation, now: this.#ports.clock.now() });
+    this.#changed(id);
+    return problems;
+  }
+
+  accept(id: string, generation: number): void {
+    this.#known(id).facts.accepted = generation;
+    this.#changed(id);
+  }
+
+  close(id: string, connection: number): void {
+    const entry = this.#entries.get(id);
+    if (entry?.connection !== connection) return;
+    entry.connection = null;
+    this.#changed(id);
+  }
+
+  onChange(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #changed(id: string): void {
+    for (const listener of this.#listeners) listener(id);
+  }
+
+  #known(id: string): Entry {
+    const entry = this.#entries.get(id);
+    assert(entry !== undefined, `rack ${id} has a session but is not known`);
+    return entry;
+  }
+}
+
+async function loadEntries(store: RackRegistryPorts["store"]): Promise<Map<string, Entry>> {
+  const [records, reports] = await Promise.all([store.racks.list(), store.reports.load()]);
+  const entries = new Map<string, Entry>();
+  for (const record of records) {
+    const entry = newEntry(record);
+    const report = reports.get(record.id);
+    if (report !== undefined) {
+      entry.facts.interfaces = report.interfaces;
+      entry.facts.interfacesAt = report.interfacesAt;
+      entry.facts.leases = new Map(report.leases.map((lease) => [lease.address, lease]));
+    }
+    entries.set(record.id, entry);
+  }
+  return entries;
+}
+
+/** Merges and hands what changed to the store, which writes it together with others. */
+function observe(
+  store: RackRegistryPorts["store"],
+  entry: Entry,
+  { observation, now }: { readonly observation: Observation; readonly now: number },
+): readonly Problem[] {
+  const { id } = entry.record;
+  const { change, problems } = mergeObservation(entry.facts, observation, now);
+  switch (change.kind) {
+    case "interfaces":
+      store.reports.saveInterfaces(id, entry.facts.interfaces, now);
+      break;
+    case "leases-replaced":
+      store.reports.replaceLeases(id, [...entry.facts.leases.values()]);
+      entry.sequence = observation.sequence;
+      break;
+    case "leases-changed":
+      store.reports.changeLeases(id, change.upserts, change.gone);
+      break;
+    case "nothing":
+    case "status":
+      break;
+  }
+  // Between the pages of a snapshot nothing is resumable; before the first one neither.
+  if (entry.sequence !== null && entry.facts.staged === null) entry.sequence = observation.sequence;
+  return problems;
+}
+
+function newEntry(record: RackRecord): Entry {
+  return { record, facts: emptyFacts(), connection: null, lastSeenAt: null, stream: "", sequence: null };
+}
+
+function viewOf({ record, facts, connection, lastSeenAt }: Entry): RackView {
+  const { id, name, site, joinedAt } = record;
+  const { interfaces, interfacesAt, leases, accepted, daemons, problems } = facts;
+  const connected = connection !== null;
+  return { id, name, site, joinedAt, connected, lastSeenAt, interfaces, interfacesAt, leases, accepted, daemons, problems };
+}

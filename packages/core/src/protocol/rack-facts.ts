@@ -1,0 +1,91 @@
+import type { IpAddress } from "../address/ip.js";
+import type { HostInterface } from "../interface/model.js";
+import type { Problem } from "../problem.js";
+import type { AgentMessage, DaemonStatus, LeaseReport } from "./messages.js";
+
+/** What the region holds of one rack's reports. Changed in place: a rack has tens of thousands of leases and a delta names a few. */
+export interface RackFacts {
+  interfaces: readonly HostInterface[];
+  /** Milliseconds since 1970. */
+  interfacesAt: number | null;
+  leases: Map<IpAddress, LeaseReport>;
+  accepted: number;
+  daemons: readonly DaemonStatus[];
+  problems: readonly Problem[];
+  /** Pages of a lease snapshot whose end has not come. */
+  staged: Map<IpAddress, LeaseReport> | null;
+}
+
+export type Observation = Extract<AgentMessage, { readonly sequence: number }>;
+
+/** What an observation changed, for whoever keeps it. */
+export type FactChange =
+  | { readonly kind: "nothing" | "interfaces" | "status" | "leases-replaced" }
+  | { readonly kind: "leases-changed"; readonly upserts: readonly LeaseReport[]; readonly gone: readonly IpAddress[] };
+
+export interface Merged {
+  readonly change: FactChange;
+  readonly problems: readonly Problem[];
+}
+
+export function emptyFacts(): RackFacts {
+  return {
+    interfaces: [],
+    interfacesAt: null,
+    leases: new Map(),
+    accepted: 0,
+    daemons: [],
+    problems: [],
+    staged: null,
+  };
+}
+
+/** Takes one observation in, whole or not at all. `now` in milliseconds since 1970. */
+export function mergeObservation(facts: RackFacts, observation: Observation, now: number): Merged {
+  switch (observation.type) {
+    case "interfaces":
+      return mergeInterfaces(facts, observation.interfaces, now);
+    case "leases":
+      return mergeLeases(facts, observation);
+    case "status":
+      facts.accepted = observation.accepted;
+      facts.daemons = observation.daemons;
+      facts.problems = observation.problems.map(({ remedy, ...rest }) => (remedy === undefined ? rest : { ...rest, remedy }));
+      return merged({ kind: "status" });
+  }
+}
+
+/** An empty report is no report: it is what a failed scan looks like, and a host that speaks to us has an interface. */
+function mergeInterfaces(facts: RackFacts, interfaces: readonly HostInterface[], now: number): Merged {
+  if (interfaces.length === 0)
+    return merged(
+      { kind: "nothing" },
+      { code: "report-empty", at: "interfaces", message: "an empty report of interfaces is no report" },
+    );
+  facts.interfaces = interfaces;
+  facts.interfacesAt = now;
+  return merged({ kind: "interfaces" });
+}
+
+function mergeLeases(facts: RackFacts, { page, leases, gone }: Extract<Observation, { readonly type: "leases" }>): Merged {
+  if (page === "delta") {
+    for (const address of gone) facts.leases.delete(address);
+    for (const lease of leases) facts.leases.set(lease.address, lease);
+    return merged({ kind: "leases-changed", upserts: leases, gone });
+  }
+  if (page === "whole" || page === "begin") facts.staged = new Map();
+  if (facts.staged === null)
+    return merged(
+      { kind: "nothing" },
+      { code: "page-out-of-order", at: `leases.${page}`, message: "a page of a snapshot that never began" },
+    );
+  for (const lease of leases) facts.staged.set(lease.address, lease);
+  if (page === "begin" || page === "more") return merged({ kind: "nothing" });
+  facts.leases = facts.staged;
+  facts.staged = null;
+  return merged({ kind: "leases-replaced" });
+}
+
+function merged(change: FactChange, ...problems: readonly Problem[]): Merged {
+  return { change, problems };
+}
