@@ -1,0 +1,154 @@
+import type { FastifyInstance } from "fastify";
+import {
+  ipAddress,
+  parseHardwareAddress,
+  type HardwareAddress,
+  type LeaseReport,
+  type Problem,
+  type RackView,
+} from "@berth/core";
+import { silentLog, type Clock } from "@berth/host";
+import { createApi } from "../../../packages/coordinator/src/http/create-api.js";
+import type { ApiPorts } from "../../../packages/coordinator/src/http/ports.js";
+import { createTokenAuth, digestApiToken } from "../../../packages/coordinator/src/http/token-auth.js";
+import { createMemoryLedger } from "./memory-ledger.js";
+
+export const ADMIN_TOKEN = "berth_admin-for-tests";
+export const READ_TOKEN = "berth_read-for-tests";
+export const NOW = Date.UTC(2026, 10, 30, 12, 0, 0);
+
+export function mac(text: string): HardwareAddress {
+  const address = parseHardwareAddress(text);
+  if (address === null) throw new Error(`not a MAC: ${text}`);
+  return address;
+}
+
+export function lease(address: string, change: Partial<LeaseReport> = {}): LeaseReport {
+  return {
+    address: ipAddress(address),
+    state: "active",
+    inUse: true,
+    allocatable: false,
+    hardwareAddress: mac("02:00:00:00:00:01"),
+    dnsLabel: null,
+    starts: NOW / 1000 - 30,
+    ends: NOW / 1000 + 30,
+    ...change,
+  };
+}
+
+export function rack(name: string, change: Partial<RackView> & { readonly reports?: readonly LeaseReport[] } = {}): RackView {
+  const { reports = [], ...rest } = change;
+  return {
+    id: `id-${name}`,
+    name,
+    site: "default",
+    joinedAt: NOW - 60_000,
+    connected: true,
+    lastSeenAt: NOW - 1000,
+    interfaces: [
+      {
+        name: "eth0",
+        index: 2,
+        parent: null,
+        kind: null,
+        vlanId: null,
+        hardwareAddress: mac("02:00:00:00:ff:01"),
+        permanentAddress: null,
+        flags: ["UP", "LOWER_UP"],
+        mtu: 1500,
+        addresses: [
+          {
+            address: ipAddress("192.168.50.2"),
+            prefixLength: 24,
+            peer: null,
+            broadcast: null,
+            scope: "global",
+            label: null,
+            flags: [],
+            protocol: null,
+            validLifetime: null,
+            preferredLifetime: null,
+          },
+        ],
+      },
+    ],
+    interfacesAt: NOW - 1000,
+    leases: new Map(reports.map((report) => [report.address, report])),
+    accepted: 0,
+    daemons: [],
+    problems: [],
+    ...rest,
+  };
+}
+
+export interface ApiFixture {
+  readonly api: FastifyInstance;
+  /** What the racks report; replace it to change what the API sees. */
+  racks: RackView[];
+  planProblems: Problem[];
+  unready: Problem[];
+  nowMs: number;
+  readonly removed: string[];
+  readonly tokens: { rack?: string; site?: string; ttlSeconds: number }[];
+  readonly ports: ApiPorts;
+}
+
+/** A real API over a ledger on memory; closed by the test. */
+export async function createFixture(change: Partial<ApiPorts> = {}): Promise<ApiFixture> {
+  const state = { racks: [] as RackView[], planProblems: [] as Problem[], unready: [] as Problem[], nowMs: NOW };
+  const removed: string[] = [];
+  const tokens: ApiFixture["tokens"] = [];
+  const clock: Clock = { now: () => state.nowMs, monotonic: () => 0, sleep: () => Promise.resolve() };
+  const ports: ApiPorts = {
+    ledger: createMemoryLedger(clock, () => state.racks),
+    racks: () => state.racks,
+    removeRack: (id) => {
+      removed.push(id);
+      state.racks = state.racks.filter((known) => known.id !== id);
+      return Promise.resolve({ ok: true, value: null });
+    },
+    createToken: (request) => {
+      tokens.push(request);
+      return Promise.resolve({
+        ok: true,
+        value: { joinLine: "192.0.2.1:7443 id.secret sha256:00", expiresAt: NOW + request.ttlSeconds * 1000 },
+      });
+    },
+    planner: { desiredFor: () => null, problems: () => state.planProblems },
+    auth: createTokenAuth([
+      { name: "admin", role: "admin", digest: digestApiToken(ADMIN_TOKEN) },
+      { name: "watcher", role: "read", digest: digestApiToken(READ_TOKEN) },
+    ]),
+    clock,
+    log: silentLog,
+    version: "0.1.0",
+    unready: () => state.unready,
+    ...change,
+  };
+  return Object.assign(state, { api: await createApi(ports), removed, tokens, ports });
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: unknown;
+}
+
+/** One request without a socket between, as the administrator. */
+export async function ask(
+  fixture: ApiFixture,
+  method: "GET" | "POST" | "PATCH" | "DELETE",
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const response = await fixture.api.inject({
+    method,
+    url: `/api/v1${path}`,
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    ...(body === undefined ? {} : { payload: body as object }),
+  });
+  return { status: response.statusCode, type: String(response.headers["content-type"]), body: response.json<unknown>() };
+}
+
+export const SUBNET = { prefix: "192.168.50.0/24", domain: "rack1.example", gateway: "192.168.50.1", mode: "link-local" };
