@@ -13,7 +13,9 @@ interface ReverseCase {
 const folder = new URL("../../../../test/fixtures/dns/", import.meta.url);
 const cases = readdirSync(folder)
   .map((file) => ({ file, content: JSON.parse(readFileSync(new URL(file, folder), "utf8")) as ReverseCase }))
-  .filter(({ content }) => Array.isArray(content.given.subnets) && (content.expect.zones ?? content.expect.zone_of) !== undefined);
+  .filter(
+    ({ content }) => Array.isArray(content.given.subnets) && (content.expect.zones ?? content.expect.zone_of) !== undefined,
+  );
 
 describe("reverse zones of the case bank", () => {
   it("has cases", () => {
@@ -47,12 +49,17 @@ describe("reverse names", () => {
     expect(reverseZonesFor(ipPrefix(prefix))).toEqual(zones);
   });
 
-  it.each(["example.test", "x.in-addr.arpa", "1.2.3.4.5.in-addr.arpa", "256.in-addr.arpa", "01.in-addr.arpa", "g.ip6.arpa", "128-25.2.0.192.in-addr.arpa"])(
-    "takes %s for no plain reverse zone",
-    (origin) => {
-      expect(reverseZonePrefix(origin)).toBeNull();
-    },
-  );
+  it.each([
+    "example.test",
+    "x.in-addr.arpa",
+    "1.2.3.4.5.in-addr.arpa",
+    "256.in-addr.arpa",
+    "01.in-addr.arpa",
+    "g.ip6.arpa",
+    "128-25.2.0.192.in-addr.arpa",
+  ])("takes %s for no plain reverse zone", (origin) => {
+    expect(reverseZonePrefix(origin)).toBeNull();
+  });
 });
 
 /** A prefix of any length at least this long, so that the number of its zones stays small. */
