@@ -1,39 +1,6 @@
-import type {
-  Allocation,
-  DhcpMode,
-  HardwareAddress,
-  IpAddress,
-  IpPrefix,
-  IpRange,
-  Machine,
-  Quarantine,
-  Result,
-  Subnet,
-} from "@berth/core";
+import type { Allocation, EnrollRequest, Machine, Quarantine, Result, Subnet, SubnetRequest } from "@berth/core";
 
-export interface SubnetRequest {
-  readonly prefix: string;
-  readonly site?: string;
-  readonly gateway?: IpAddress | null;
-  readonly domain: string;
-  readonly mode: DhcpMode;
-  readonly window?: IpRange | null;
-  readonly enlistment?: { readonly pool?: IpPrefix; readonly sliceLength?: number; readonly leaseTime?: number } | null;
-  readonly reserved?: readonly IpRange[];
-  readonly dns?: readonly IpAddress[] | null;
-  readonly ntp?: readonly IpAddress[] | null;
-  readonly leaseTime?: number;
-  readonly maxLeaseTime?: number;
-}
-
-export interface EnrollRequest {
-  /** First NIC is the one the address belongs to; several are a bond. */
-  readonly nics: readonly HardwareAddress[];
-  readonly name?: string | null;
-  /** Subnet by id or prefix; without it the one whose rack saw the machine. */
-  readonly subnet?: string | null;
-  readonly address?: IpAddress | null;
-}
+export type { EnrollRequest, SubnetRequest } from "@berth/core";
 
 export interface Enrolled {
   readonly machine: Machine;
@@ -45,7 +12,8 @@ export interface Enrolled {
 /**
  * The region's ledger: reads are answered from memory, changes are decided by the core on memory and are durable (fsync) before the promise
  * resolves. A refusal comes back as problems and changes nothing. Changes are serialised; many that arrive in one turn of the event
- * loop share one commit.
+ * loop share one commit. `actor` is who asks, for the audit log; `coordinator` when left out. A promise rejects with `EnvironmentError` when
+ * the commit failed: then nothing of the group is in memory or in the store.
  */
 export interface Ledger {
   /** Grows by at least one with every committed change. */
@@ -54,12 +22,14 @@ export interface Ledger {
   machines(): readonly Machine[];
   allocations(): readonly Allocation[];
   quarantines(): readonly Quarantine[];
-  createSubnet(request: SubnetRequest): Promise<Result<Subnet>>;
-  changeSubnet(id: number, change: Partial<SubnetRequest>): Promise<Result<Subnet>>;
-  removeSubnet(id: number): Promise<Result<Subnet>>;
-  enroll(request: EnrollRequest): Promise<Result<Enrolled>>;
+  createSubnet(request: SubnetRequest, actor?: string): Promise<Result<Subnet>>;
+  changeSubnet(id: number, change: Partial<SubnetRequest>, actor?: string): Promise<Result<Subnet>>;
+  removeSubnet(id: number, actor?: string): Promise<Result<Subnet>>;
+  enroll(request: EnrollRequest, actor?: string): Promise<Result<Enrolled>>;
   /** By machine id, name or NIC. Its addresses rest before anybody else gets them. */
-  release(machine: string): Promise<Result<Machine>>;
+  release(machine: string, actor?: string): Promise<Result<Machine>>;
   /** Called after each commit, never before it. Returns the way to stop. */
   onChange(listener: () => void): () => void;
+  /** Resolves when every change asked for so far is committed or refused. */
+  settled(): Promise<void>;
 }

@@ -1,0 +1,161 @@
+import {
+  observedBy,
+  undoOf,
+  type Decision,
+  type LedgerChange,
+  type LedgerState,
+  type Observed,
+  type RackView,
+  type Result,
+} from "@berth/core";
+import { EnvironmentError, describeError, type Clock, type Log } from "@berth/host";
+import type { AuditEntry, LedgerStore } from "../store/store.js";
+
+/** Commands in one commit; more wait for the next. */
+const GROUP_MAX = 1024;
+
+/** What a command sees when its turn comes. `now` in milliseconds since 1970. */
+export interface Turn {
+  readonly state: LedgerState;
+  readonly observed: Observed;
+  readonly now: number;
+}
+
+export interface Command<T> {
+  readonly actor: string;
+  /** Stable kebab-case, for the audit log. */
+  readonly action: string;
+  readonly decide: (turn: Turn) => Result<Decision<T>>;
+  /** What it was done to, for the audit log. */
+  readonly subject: (value: T) => string;
+}
+
+interface Waiting {
+  readonly command: Command<unknown>;
+  readonly resolve: (result: Result<unknown>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Decided {
+  readonly waiting: Waiting;
+  readonly result: Result<unknown>;
+}
+
+export interface QueuePorts {
+  readonly store: LedgerStore;
+  readonly racks: () => readonly RackView[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Decides commands one after the other on the state in memory and commits all that came in one turn of the event loop together. Answers
+ * leave after the commit. When it fails, memory goes back to what the store has and every caller of the group gets the error, because each
+ * answer may rest on another's change.
+ */
+export class CommitQueue {
+  /** Decided, not yet committed: what readers must not see. */
+  inFlight: readonly LedgerChange[] = [];
+  private readonly state: LedgerState;
+  private readonly ports: QueuePorts;
+  private readonly committed: (revision: number) => void;
+  private waiting: Waiting[] = [];
+  private running: Promise<void> | null = null;
+
+  constructor(state: LedgerState, ports: QueuePorts, committed: (revision: number) => void) {
+    this.state = state;
+    this.ports = ports;
+    this.committed = committed;
+  }
+
+  submit<T>(command: Command<T>): Promise<Result<T>> {
+    return new Promise<Result<T>>((resolve, reject) => {
+      // The queue holds commands of all answers; each resolve only ever gets what its own decide returned.
+      this.waiting.push({ command, resolve, reject } as unknown as Waiting);
+      this.running ??= this.run();
+    });
+  }
+
+  async settled(): Promise<void> {
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    while (this.waiting.length > 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const group = this.waiting.slice(0, GROUP_MAX);
+      this.waiting = this.waiting.slice(GROUP_MAX);
+      await this.commit(group);
+    }
+    this.running = null;
+  }
+
+  private async commit(group: readonly Waiting[]): Promise<void> {
+    const { decided, changes, audit } = this.decideAll(group);
+    if (changes.length > 0) {
+      let revision: number;
+      try {
+        this.inFlight = changes;
+        revision = await this.ports.store.commit(changes, audit);
+      } catch (error) {
+        for (const change of [...changes].reverse()) this.state.apply(undoOf(change));
+        this.inFlight = [];
+        return this.fail(decided, error);
+      }
+      this.inFlight = [];
+      this.committed(revision);
+    }
+    for (const { waiting, result } of decided) waiting.resolve(result);
+  }
+
+  private decideAll(group: readonly Waiting[]): { decided: Decided[]; changes: LedgerChange[]; audit: AuditEntry[] } {
+    const now = this.ports.clock.now();
+    this.state.beginTurn();
+    const turn: Turn = { state: this.state, observed: observedBy(this.ports.racks(), now), now };
+    const decided: Decided[] = [];
+    const changes: LedgerChange[] = [];
+    const audit: AuditEntry[] = [];
+    for (const waiting of group) {
+      const { command } = waiting;
+      let decision: Result<Decision<unknown>>;
+      try {
+        decision = command.decide(turn);
+      } catch (error) {
+        waiting.reject(error);
+        continue;
+      }
+      if (!decision.ok) {
+        decided.push({ waiting, result: decision });
+        continue;
+      }
+      const { value, changes: made } = decision.value;
+      for (const change of made) this.state.apply(change);
+      changes.push(...made);
+      if (made.length > 0) {
+        const subject = command.subject(value);
+        audit.push({ at: now, actor: command.actor, action: command.action, subject, detail: made.map(auditDetail) });
+      }
+      decided.push({ waiting, result: { ok: true, value } });
+    }
+    return { decided, changes, audit };
+  }
+
+  /** A constraint that the store refused may be one command's fault: the others get another chance, each alone. */
+  private async fail(decided: readonly Decided[], error: unknown): Promise<void> {
+    const conflict = error instanceof EnvironmentError && error.code === "store-conflict";
+    if (conflict && decided.length > 1) {
+      this.ports.log.error(
+        { error: describeError(error) },
+        "memory and database disagree; the group's commands are tried one by one",
+      );
+      for (const { waiting } of decided) await this.commit([waiting]);
+      return;
+    }
+    for (const { waiting } of decided) waiting.reject(error);
+  }
+}
+
+/** Whole records before and after: an audit must be readable when the records are long gone. */
+function auditDetail(change: LedgerChange): unknown {
+  return { table: change.table, before: change.before, after: change.after };
+}

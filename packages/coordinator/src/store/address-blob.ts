@@ -1,0 +1,17 @@
+import { addressBytes, addressFamily, addressFromBytes, assert, type IpAddress, type IpFamily } from "@berth/core";
+
+/** RFC 4291 §2.5.5.2. */
+const MAPPED = Buffer.from("00000000000000000000ffff", "hex");
+
+/** Sixteen octets that sort like the address, IPv4 mapped into IPv6: the same key in every engine. */
+export function addressBlob(address: IpAddress): Buffer {
+  const bytes = addressBytes(address);
+  return addressFamily(address) === 4 ? Buffer.concat([MAPPED, bytes]) : Buffer.from(bytes);
+}
+
+/** The inverse; the family tells a mapped address that was written as IPv6 from an IPv4 one. */
+export function addressFromBlob(blob: Uint8Array, family: IpFamily): IpAddress {
+  const address = addressFromBytes(family === 4 ? blob.subarray(12) : blob);
+  assert(address !== null, `the database holds an address of ${blob.length} octets`);
+  return address;
+}

@@ -1,0 +1,11 @@
+import type { Migration, MigrationProvider } from "kysely";
+import { firstSchema } from "./first-schema.js";
+
+/** All steps from an empty database to this version, in the order of their names. Only ever appended to. */
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  "0001-first-schema": { up: firstSchema },
+};
+
+export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();
+
+export const migrations: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };

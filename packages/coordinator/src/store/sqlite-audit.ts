@@ -1,0 +1,28 @@
+import type { Insertable } from "kysely";
+import type { SqliteConnection } from "./sqlite-connection.js";
+import type { AuditEntry, AuditStore } from "./store.js";
+import type { Tables } from "./tables.js";
+
+const LIST_MAX = 1000;
+
+export function auditRow(entry: AuditEntry): Insertable<Tables["audit"]> {
+  const { at, actor, action, subject } = entry;
+  return { at, actor, action, subject, detail: JSON.stringify(entry.detail ?? null) };
+}
+
+export function sqliteAudit(connection: SqliteConnection): AuditStore {
+  const { query } = connection;
+  return {
+    append: (entry) =>
+      new Promise((resolve) => {
+        connection.transaction(() => connection.run(query.insertInto("audit").values(auditRow(entry))));
+        resolve();
+      }),
+    list: (after, limit) =>
+      new Promise((resolve) => {
+        const newer = query.selectFrom("audit").selectAll().where("number", ">", after).orderBy("number");
+        const rows = connection.all(newer.limit(Math.min(limit, LIST_MAX)));
+        resolve(rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as unknown })));
+      }),
+  };
+}

@@ -1,0 +1,69 @@
+import { assert } from "@berth/core";
+import { EnvironmentError } from "@berth/host";
+import type { Database, Statement } from "better-sqlite3";
+import type { Compilable, CompiledQuery, Kysely } from "kysely";
+import { storeError } from "./store-error.js";
+import type { Tables } from "./tables.js";
+
+/** Prepared statements kept; the store's own queries are far fewer. */
+const STATEMENTS_MAX = 256;
+
+/**
+ * The one connection of a SQLite store. Queries are built with Kysely, so that the same builders serve another engine, and run at once
+ * in this thread: a transaction cannot be interleaved with another.
+ */
+export class SqliteConnection {
+  readonly query: Kysely<Tables>;
+  private readonly sqlite: Database;
+  private readonly statements = new Map<string, Statement<unknown[]>>();
+  private open = true;
+
+  constructor(sqlite: Database, query: Kysely<Tables>) {
+    this.sqlite = sqlite;
+    this.query = query;
+  }
+
+  all<Row>(query: Compilable<Row>): Row[] {
+    return this.attempt("read", () => {
+      const { sql, parameters } = query.compile();
+      return this.prepare(sql).all(...parameters) as Row[];
+    });
+  }
+
+  /** Runs a change; answers how many rows it touched. Only inside {@link SqliteConnection.transaction}. */
+  run(query: Compilable): number {
+    const { sql, parameters }: CompiledQuery = query.compile();
+    return this.prepare(sql).run(...parameters).changes;
+  }
+
+  /** All of it or nothing, on disk when it returns. Throws what {@link storeError} makes of the engine's error. */
+  transaction<T>(body: () => T): T {
+    return this.attempt("write", () => this.sqlite.transaction(body).immediate());
+  }
+
+  close(): void {
+    if (!this.open) return;
+    this.open = false;
+    this.statements.clear();
+    this.sqlite.close();
+  }
+
+  private attempt<T>(direction: "read" | "write", body: () => T): T {
+    if (!this.open) throw new EnvironmentError("store-closed", this.sqlite.name, "the store is closed");
+    try {
+      return body();
+    } catch (cause) {
+      throw storeError(cause, this.sqlite.name, direction);
+    }
+  }
+
+  private prepare(sql: string): Statement<unknown[]> {
+    let statement = this.statements.get(sql);
+    if (statement === undefined) {
+      assert(this.statements.size < STATEMENTS_MAX, "the store makes queries without end");
+      statement = this.sqlite.prepare<unknown[]>(sql);
+      this.statements.set(sql, statement);
+    }
+    return statement;
+  }
+}

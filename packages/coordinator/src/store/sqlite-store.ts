@@ -1,0 +1,33 @@
+import { openSqlite, type StorePorts } from "./open-sqlite.js";
+import { sqliteAudit } from "./sqlite-audit.js";
+import { sqliteLedger } from "./sqlite-ledger.js";
+import { sqlitePlans } from "./sqlite-plans.js";
+import { sqliteRacks, sqliteSettings, sqliteTokens } from "./sqlite-racks.js";
+import { sqliteReports } from "./sqlite-reports.js";
+import type { Store } from "./store.js";
+
+/**
+ * The embedded store: one SQLite database in the data folder, owned by one coordinator until {@link Store.close}. Throws
+ * `data-folder-in-use` when another coordinator has it, `store-newer` when a newer version wrote it; see {@link openSqlite} for the rest.
+ */
+export async function createSqliteStore(dataFolder: string, ports: StorePorts): Promise<Store> {
+  const folder = await openSqlite(dataFolder, ports);
+  const { connection } = folder;
+  const reports = sqliteReports(connection, ports);
+  return {
+    ledger: sqliteLedger(connection),
+    racks: sqliteRacks(connection),
+    tokens: sqliteTokens(connection),
+    settings: sqliteSettings(connection),
+    plans: sqlitePlans(connection),
+    audit: sqliteAudit(connection),
+    reports,
+    async close() {
+      try {
+        await reports.close();
+      } finally {
+        await folder.close();
+      }
+    },
+  };
+}
