@@ -1,12 +1,12 @@
 import type { RangeText } from "./parse-range.js";
 
-/** The options of `berth subnet create` and `set`, as commander hands them on; what is null was cleared with `none`. */
+/** The options of `berth subnet create` and `set`, as commander hands them on; `none` clears what is there. */
 export interface SubnetOptions {
   readonly domain?: string;
   readonly site?: string;
   readonly gateway?: string;
   readonly mode?: string;
-  readonly window?: RangeText | null;
+  readonly window?: RangeText | "none";
   readonly reserve?: readonly RangeText[];
   readonly leaseTime?: number;
   readonly maxLeaseTime?: number;
@@ -25,7 +25,7 @@ export function subnetChange(options: SubnetOptions): Record<string, unknown> {
     domain,
     gateway: gateway === "none" ? null : gateway,
     mode,
-    window,
+    window: window === "none" ? null : window,
     enlistment: Object.keys(enlistment).length === 0 ? undefined : enlistment,
     reserved: reserve,
     leaseTime,

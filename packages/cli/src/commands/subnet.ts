@@ -84,7 +84,7 @@ function withSubnetOptions(command: Command): Command {
         "off: no DHCP; observe: watch another server's leases; static: known machines only; window: a dynamic window inside the prefix; link-local: an enlistment pool beside the prefix",
       ).choices(dhcpModeSchema.options),
     )
-    .option("--window <first-last>", "dynamic addresses of mode window", (text) => (text === "none" ? null : parseRange(text)))
+    .option("--window <first-last>", "dynamic addresses of mode window", (text) => (text === "none" ? "none" : parseRange(text)))
     .option("--reserve <first-last>", "addresses that are never given out; may be repeated", collectRange)
     .option("--lease-time <duration>", "of leases in the window: 10m, 1h, ...", parseDuration)
     .option("--max-lease-time <duration>", "the longest lease a client may ask for", parseDuration)
@@ -97,7 +97,7 @@ function withSubnetOptions(command: Command): Command {
 
 function impliedMode({ enlistLease, mode, pool, sliceLength, window }: SubnetOptions): string {
   if (mode !== undefined) return mode;
-  if (window !== undefined && window !== null) return "window";
+  if (window !== undefined && window !== "none") return "window";
   return pool !== undefined || sliceLength !== undefined || enlistLease !== undefined ? "link-local" : "off";
 }
 

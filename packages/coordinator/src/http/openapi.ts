@@ -23,9 +23,17 @@ type Document = ReturnType<typeof jsonSchemaTransformObject>;
 
 /** The transform makes an input and an output form of every named schema; those that nothing refers to are noise. */
 function withoutUnused(document: Document): Document {
-  const text = JSON.stringify(document);
   if (!("components" in document)) return document;
-  const schemas = Object.entries(document.components?.schemas ?? {});
-  const used = schemas.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
-  return { ...document, components: { ...document.components, schemas: Object.fromEntries(used) } } as Document;
+  const { schemas = {}, ...components } = document.components ?? {};
+  const rest = JSON.stringify({ ...document, components });
+  const used = new Map<string, unknown>();
+  const follow = (text: string): void => {
+    for (const [, name = ""] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (used.has(name) || !(name in schemas)) continue;
+      used.set(name, schemas[name]);
+      follow(JSON.stringify(schemas[name]));
+    }
+  };
+  follow(rest);
+  return { ...document, components: { ...components, schemas: Object.fromEntries(used) } } as Document;
 }
