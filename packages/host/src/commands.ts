@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { EnvironmentError, errnoOf } from "./errors.js";
 
 export interface CommandResult {
@@ -21,7 +21,7 @@ export interface CommandOptions {
 export interface Commands {
   /**
    * Runs to the end and answers whatever the exit status is. Throws {@link EnvironmentError}: `command-not-found`, `command-timeout`
-   * (the program is killed), `command-output-too-large`, `command-failed-to-start`.
+   * (the program and its children are killed), `command-output-too-large`, `command-failed-to-start`.
    */
   run(argv: readonly [string, ...string[]], options?: CommandOptions): Promise<CommandResult>;
 }
@@ -40,12 +40,16 @@ function runProgram(
   reject: (error: unknown) => void,
 ): void {
   const [program, ...args] = argv;
+  if (options.signal?.aborted === true) {
+    reject(options.signal.reason);
+    return;
+  }
   const outputMax = options.outputMax ?? OUTPUT_MAX;
-  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
   let failure: Error | null = null;
   const fail = (error: Error): void => {
     failure ??= error;
-    child.kill("SIGKILL");
+    killGroup(child);
   };
   const timer = setTimeout(
     () =>
@@ -69,6 +73,18 @@ function runProgram(
     if (failure !== null) reject(failure);
     else resolve({ status, signal, stdout: stdout(), stderr: stderr() });
   });
+}
+
+/** A program's own children go with it: they hold its output open, and would outlive what was given up. */
+function killGroup(child: ChildProcess): void {
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  if (child.pid === undefined) return; // it never started
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch (error) {
+    if (errnoOf(error) !== "ESRCH") throw error; // the whole group has ended by itself
+  }
 }
 
 function collect(stream: NodeJS.ReadableStream, max: number, overflow: () => void): () => string {

@@ -49,7 +49,7 @@ export const systemFiles: Files = {
       await rename(temporary, path);
       await syncDirectory(dirname(path));
     } catch (cause) {
-      await rm(temporary, { force: true });
+      await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to tell; this one follows from it
       throw new EnvironmentError("file-unwritable", path, `failed to write ${path}`, {
         cause,
         remedy: "check free space, owner and mode of the directory",

@@ -31,6 +31,10 @@ export function createFakeClock(startMs: number): FakeClock {
           reject(signal.reason as Error);
           return;
         }
+        if (ms <= 0) {
+          resolve();
+          return;
+        }
         const leave = (): void => {
           sleepers = sleepers.filter((other) => other !== sleeper);
           signal?.removeEventListener("abort", onAbort);
@@ -40,7 +44,7 @@ export function createFakeClock(startMs: number): FakeClock {
           reject(signal?.reason as Error);
         };
         const sleeper: Sleeper = {
-          at: monotonic + Math.max(0, ms),
+          at: monotonic + ms,
           wake: () => {
             leave();
             resolve();
@@ -51,6 +55,7 @@ export function createFakeClock(startMs: number): FakeClock {
       });
     },
     async advance(ms) {
+      await letOthersRun(); // what was set going before belongs to the time before
       const end = monotonic + ms;
       for (;;) {
         const due = sleepers.filter((sleeper) => sleeper.at <= end).sort((a, b) => a.at - b.at)[0];
