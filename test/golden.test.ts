@@ -15,7 +15,7 @@ const places = {
 describe("golden files: what a rack renders", () => {
   it.each(goldenCases())("$name", (golden) => {
     const rendered = renderedFiles(golden, places);
-    if (process.env["UPDATE_GOLDEN"] === "1") writeFiles(golden.folder, rendered);
+    if (process.env.UPDATE_GOLDEN === "1") writeFiles(golden.folder, rendered);
     expect(rendered).toEqual(goldenFiles(golden.folder));
   });
 
