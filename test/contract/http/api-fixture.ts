@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
   ipAddress,
@@ -9,9 +12,11 @@ import {
 } from "@berth/core";
 import { silentLog, type Clock } from "@berth/host";
 import { createApi } from "../../../packages/coordinator/src/http/create-api.js";
+import { openLedger } from "../../../packages/coordinator/src/ledger/open-ledger.js";
+import { createSqliteStore } from "../../../packages/coordinator/src/store/sqlite-store.js";
+import type { Store } from "../../../packages/coordinator/src/store/store.js";
 import type { ApiPorts } from "../../../packages/coordinator/src/http/ports.js";
 import { createTokenAuth, digestApiToken } from "../../../packages/coordinator/src/http/token-auth.js";
-import { createMemoryLedger } from "./memory-ledger.js";
 
 export const ADMIN_TOKEN = "berth_admin-for-tests";
 export const READ_TOKEN = "berth_read-for-tests";
@@ -92,16 +97,20 @@ export interface ApiFixture {
   readonly removed: string[];
   readonly tokens: { rack?: string; site?: string; ttlSeconds: number }[];
   readonly ports: ApiPorts;
+  readonly store: Store;
+  readonly close: () => Promise<void>;
 }
 
-/** A real API over a ledger on memory; closed by the test. */
+/** A real API over a real ledger in a folder of its own; closed by the test. */
 export async function createFixture(change: Partial<ApiPorts> = {}): Promise<ApiFixture> {
   const state = { racks: [] as RackView[], planProblems: [] as Problem[], unready: [] as Problem[], nowMs: NOW };
   const removed: string[] = [];
   const tokens: ApiFixture["tokens"] = [];
   const clock: Clock = { now: () => state.nowMs, monotonic: () => 0, sleep: () => Promise.resolve() };
+  const folder = await mkdtemp(join(tmpdir(), "berth-api-"));
+  const store = await createSqliteStore(folder, { clock, log: silentLog });
   const ports: ApiPorts = {
-    ledger: createMemoryLedger(clock, () => state.racks),
+    ledger: await openLedger({ store, racks: () => state.racks, clock, log: silentLog }),
     racks: () => state.racks,
     removeRack: (id) => {
       removed.push(id);
@@ -126,7 +135,13 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
     unready: () => state.unready,
     ...change,
   };
-  return Object.assign(state, { api: await createApi(ports), removed, tokens, ports });
+  const api = await createApi(ports);
+  const close = async (): Promise<void> => {
+    await api.close();
+    await store.close();
+    await rm(folder, { recursive: true });
+  };
+  return Object.assign(state, { api, store, removed, tokens, ports, close });
 }
 
 export interface Answer {

@@ -16,12 +16,13 @@ export interface CliFixture extends ApiFixture {
   readonly urls: { readonly unix: string; readonly tcp: string };
   /** Runs berth against the API over its socket, as the administrator unless the environment says otherwise. */
   berth(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CliRun>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** A real API on a unix socket and on a loopback port, and the command in this process. */
 export async function createCliFixture(): Promise<CliFixture> {
   const fixture = await createFixture();
+  const closeApi = fixture.close;
   const folder = await mkdtemp(join(tmpdir(), "berth-cli-"));
   const unix = await listenOnSocket(fixture.api, join(folder, "api.sock"));
   const tcp = await listenOnAddress(fixture.api, "127.0.0.1", 0);
@@ -33,7 +34,7 @@ export async function createCliFixture(): Promise<CliFixture> {
     async close() {
       await unix.close();
       await tcp.close();
-      await fixture.api.close();
+      await closeApi();
       await rm(folder, { recursive: true });
     },
   });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const endpoint of open.splice(0)) await endpoint.close();
-  await fixture.api.close();
+  await fixture.close();
   await rm(folder, { recursive: true });
 });
 

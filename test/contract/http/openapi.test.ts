@@ -15,7 +15,7 @@ beforeAll(async () => {
   expect(response.statusCode).toBe(200);
   described = response.json<Described>();
 });
-afterAll(() => fixture.api.close());
+afterAll(() => fixture.close());
 
 describe("the description of the API", () => {
   it("is OpenAPI 3.1 and names every route", () => {

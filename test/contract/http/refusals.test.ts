@@ -6,7 +6,7 @@ let fixture: ApiFixture;
 beforeEach(async () => {
   fixture = await createFixture();
 });
-afterEach(() => fixture.api.close());
+afterEach(() => fixture.close());
 
 const ERROR = { type: expect.stringMatching(/^urn:berth:problem:/) as string, title: expect.any(String) as string };
 
@@ -166,11 +166,11 @@ describe("trouble of the coordinator itself", () => {
       status: 503,
       body: { ...ERROR, code: "disk-full", remedy: "free some" },
     });
-    await full.api.close();
+    await full.close();
     const broken = await createFixture({ ledger: failing(new TypeError("secret detail")) });
     const answer = await ask(broken, "POST", "/subnets", SUBNET);
     expect(answer).toMatchObject({ status: 500, body: { ...ERROR, code: "internal" } });
     expect(JSON.stringify(answer.body)).not.toContain("secret detail");
-    await broken.api.close();
+    await broken.close();
   });
 });

@@ -5,7 +5,7 @@ let fixture: ApiFixture;
 beforeEach(async () => {
   fixture = await createFixture();
 });
-afterEach(() => fixture.api.close());
+afterEach(() => fixture.close());
 
 describe("subnets", () => {
   it("are declared, listed, shown by number and prefix, changed and removed", async () => {

@@ -8,13 +8,13 @@ export function fishCompletion(commands: readonly CommandWords[]): string {
   ]);
   return `# fish completion of berth: write it to ~/.config/fish/completions/berth.fish
 function __berth_path
-    set -l path
+    set -l typed
     for word in (commandline -opc)[2..-1]
-        if contains -- (string join ' ' -- $path $word) ${commands.map(({ path }) => quote(path)).join(" ")}
-            set -a path $word
+        if contains -- (string join ' ' -- $typed $word) ${commands.map(({ path }) => quote(path)).join(" ")}
+            set -a typed $word
         end
     end
-    test (string join ' ' -- $path) = "$argv[1]"
+    test (string join ' ' -- $typed) = "$argv[1]"
 end
 complete -c berth -f
 ${lines.join("\n")}

@@ -1,22 +1,22 @@
 import type { CommandWords, OptionWords } from "./command-words.js";
 
-/** The completion script for zsh; a function of the name `_berth` on the `fpath`, or sourced. */
+/** The completion script for zsh (where `path` would be the search path of programs); a function of the name `_berth` on the `fpath`, or sourced. */
 export function zshCompletion(commands: readonly CommandWords[]): string {
   return `#compdef berth
 # zsh completion of berth: write it to a directory of your fpath as _berth, or source it
 _berth() {
-  local path="" word before="\${words[CURRENT-1]}" i
+  local typed="" word before="\${words[CURRENT-1]}" i
   local -a choices
   for ((i = 2; i < CURRENT; i++)); do
     word="\${words[i]}"
-    case "\${path:+$path }$word" in
+    case "\${typed:+$typed }$word" in
 ${pathCase(commands)}
     esac
   done
-  case "$path:$before" in
+  case "$typed:$before" in
 ${valueCases(commands)}
   esac
-  case "$path" in
+  case "$typed" in
 ${wordCases(commands)}
   esac
   _describe -t commands 'berth' choices
@@ -27,7 +27,7 @@ if [ "$funcstack[1]" = "_berth" ]; then _berth "$@"; else compdef _berth berth; 
 
 function pathCase(commands: readonly CommandWords[]): string {
   const paths = commands.map(({ path }) => path).filter((path) => path !== "");
-  return `      ${paths.map((path) => `"${path}"`).join("|")}) path="\${path:+$path }$word" ;;`;
+  return `      ${paths.map((path) => `"${path}"`).join("|")}) typed="\${typed:+$typed }$word" ;;`;
 }
 
 function valueCases(commands: readonly CommandWords[]): string {

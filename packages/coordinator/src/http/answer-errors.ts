@@ -4,6 +4,9 @@ import { apiError, assert, type Problem, type Result } from "@berth/core";
 import { ApiRefusal } from "./api-refusal.js";
 import { problemStatus } from "./problem-status.js";
 
+/** The store's word for: another coordinator or request was first. */
+const CONFLICT = "store-conflict";
+
 /** The value of an accepted result; a refusal becomes the error answer of the request. */
 export function acceptedValue<T>(result: Result<T>): T {
   if (result.ok) return result.value;
@@ -48,7 +51,10 @@ function classify(
   if (error instanceof ApiRefusal) return { status: error.statusCode, problems: error.problems };
   if (error instanceof EnvironmentError) {
     const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
-    return { status: 503, problems: [{ code: error.code, at: error.at, message: error.message, ...remedy }] };
+    return {
+      status: error.code === CONFLICT ? 409 : 503,
+      problems: [{ code: error.code, at: error.at, message: error.message, ...remedy }],
+    };
   }
   const status = "statusCode" in error ? (error.statusCode ?? 500) : 500;
   switch (status) {

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { assert } from "@berth/core";
 import { ApiRefusal } from "./api-refusal.js";
 import { mayAct, type Auth, type Principal, type Role } from "./token-auth.js";
 
@@ -38,6 +39,12 @@ export function authenticate(api: FastifyInstance, auth: Auth): void {
     if (!mayAct(principal, needed)) throw new ApiRefusal(403, [roleProblem(principal, needed)]);
     request.principal = principal;
   });
+}
+
+/** Who a change is written down under. */
+export function actorOf(request: FastifyRequest): string {
+  assert(request.principal !== null, "a change without a principal");
+  return `token ${request.principal.name}`;
 }
 
 function identify(auth: Auth, header: string | undefined): Principal | null {

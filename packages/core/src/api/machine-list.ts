@@ -25,27 +25,51 @@ interface Sight {
  */
 export function listMachines(sources: MachineSources): MachineView[] {
   const owners = nicOwners(sources.machines);
-  const sights = sightsByNic(sources.racks);
+  const sights = sightsByNic(sources.racks, null);
   const addresses = addressesByMachine(sources);
-  const machineOf = (nic: HardwareAddress): string | null => owners.get(nic)?.id ?? null;
-  const views = sources.machines.map((machine): MachineView => {
-    const own = machine.nics.filter((nic) => owners.get(nic) === machine).flatMap((nic) => sights.get(nic) ?? []);
-    return {
-      id: machine.id,
-      state: machine.state,
-      name: machine.name,
-      nics: [...machine.nics],
-      addresses: addresses.get(machine.id) ?? [],
-      ...seen(own, sources.nowMs, machineOf),
-      createdAt: isoTime(machine.createdAt),
-    };
-  });
+  const context: ViewContext = { owners, sights, addresses, nowMs: sources.nowMs };
+  const views = sources.machines.map((machine) => viewOf(machine, context));
   for (const [nic, own] of sights) {
     if (owners.has(nic) || !own.some(({ lease }) => leaseInUse(lease, sources.nowMs))) continue;
-    const sighting = seen(own, sources.nowMs, machineOf);
+    const sighting = seen(own, context);
     views.push({ id: null, state: "sighted", name: null, nics: [nic], addresses: [], ...sighting, createdAt: null });
   }
   return views;
+}
+
+/** The same view of one machine, without building the whole list. */
+export function viewMachine(machine: Machine, sources: MachineSources): MachineView {
+  return viewOf(machine, {
+    owners: nicOwners(sources.machines),
+    sights: sightsByNic(sources.racks, new Set(machine.nics)),
+    addresses: addressesByMachine({
+      ...sources,
+      allocations: sources.allocations.filter(({ machineId, owners }) => machineId === machine.id || owners.includes(machine.id)),
+    }),
+    nowMs: sources.nowMs,
+  });
+}
+
+interface ViewContext {
+  readonly owners: ReadonlyMap<HardwareAddress, Machine>;
+  readonly sights: ReadonlyMap<HardwareAddress, readonly Sight[]>;
+  readonly addresses: ReadonlyMap<string, MachineView["addresses"]>;
+  readonly nowMs: number;
+}
+
+function viewOf(machine: Machine, context: ViewContext): MachineView {
+  const own = machine.nics
+    .filter((nic) => context.owners.get(nic)?.id === machine.id)
+    .flatMap((nic) => context.sights.get(nic) ?? []);
+  return {
+    id: machine.id,
+    state: machine.state,
+    name: machine.name,
+    nics: [...machine.nics],
+    addresses: context.addresses.get(machine.id) ?? [],
+    ...seen(own, context),
+    createdAt: isoTime(machine.createdAt),
+  };
 }
 
 /** Finds one by id, chosen name, NIC, or an address it has by allocation or by a lease in use; null when nothing matches. */
@@ -79,11 +103,12 @@ export function nicOwners(machines: readonly Machine[]): Map<HardwareAddress, Ma
   return owners;
 }
 
-function sightsByNic(racks: readonly RackView[]): Map<HardwareAddress, Sight[]> {
+/** With `wanted`, only the leases of those NICs. */
+function sightsByNic(racks: readonly RackView[], wanted: ReadonlySet<HardwareAddress> | null): Map<HardwareAddress, Sight[]> {
   const sights = new Map<HardwareAddress, Sight[]>();
   for (const sight of reportedLeases(racks)) {
     const nic = sight.lease.hardwareAddress;
-    if (nic === null) continue;
+    if (nic === null || wanted?.has(nic) === false) continue;
     const list = sights.get(nic);
     if (list === undefined) sights.set(nic, [sight]);
     else list.push(sight);
@@ -91,13 +116,10 @@ function sightsByNic(racks: readonly RackView[]): Map<HardwareAddress, Sight[]> 
   return sights;
 }
 
-function seen(
-  sights: readonly Sight[],
-  nowMs: number,
-  machineOf: (nic: HardwareAddress) => string | null,
-): Pick<MachineView, "leases" | "rack" | "seenAt"> {
+function seen(sights: readonly Sight[], { nowMs, owners }: ViewContext): Pick<MachineView, "leases" | "rack" | "seenAt"> {
   const newestFirst = [...sights].sort((a, b) => (b.lease.starts ?? 0) - (a.lease.starts ?? 0));
   const [newest] = newestFirst;
+  const machineOf = (nic: HardwareAddress): string | null => owners.get(nic)?.id ?? null;
   return {
     leases: newestFirst
       .filter(({ lease }) => leaseInUse(lease, nowMs))

@@ -10,10 +10,13 @@ import {
   pageSchema,
   parseHardwareAddress,
   parseIpAddress,
+  viewMachine,
+  type MachineSources,
   type MachineView,
 } from "@berth/core";
 import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
+import { actorOf } from "../authenticate.js";
 import type { ApiPorts } from "../ports.js";
 import { viewAllocation } from "./allocations.js";
 import { errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
@@ -63,8 +66,12 @@ export function machineRoutes(api: ApiServer, ports: ApiPorts): void {
       },
     },
     async (request, reply) => {
-      const { allocation, created, machine } = acceptedValue(await ledger.enroll(request.body));
-      const view = { machine: requireMachine(ports, machine.id), allocation: viewAllocation(ledger)(allocation), created };
+      const { allocation, created, machine } = acceptedValue(await ledger.enroll(request.body, actorOf(request)));
+      const view = {
+        machine: viewMachine(machine, machineSources(ports)),
+        allocation: viewAllocation(ledger)(allocation),
+        created,
+      };
       return reply.code(created ? 201 : 200).send(view);
     },
   );
@@ -79,21 +86,25 @@ export function machineRoutes(api: ApiServer, ports: ApiPorts): void {
       },
     },
     async (request) => {
-      const released = acceptedValue(await ledger.release(request.params.ref));
-      return requireMachine(ports, released.id);
+      const released = acceptedValue(await ledger.release(request.params.ref, actorOf(request)));
+      return viewMachine(released, machineSources(ports));
     },
   );
 }
 
 /** The machine list of this moment. */
-export function machineViews({ clock, ledger, racks }: ApiPorts): MachineView[] {
-  return listMachines({
+export function machineViews(ports: ApiPorts): MachineView[] {
+  return listMachines(machineSources(ports));
+}
+
+function machineSources({ clock, ledger, racks }: ApiPorts): MachineSources {
+  return {
     machines: ledger.machines(),
     allocations: ledger.allocations(),
     subnets: ledger.subnets(),
     racks: racks(),
     nowMs: clock.now(),
-  });
+  };
 }
 
 function requireMachine(ports: ApiPorts, reference: string): MachineView {

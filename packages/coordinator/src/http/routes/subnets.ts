@@ -15,6 +15,7 @@ import {
 import type { Ledger } from "../../ledger/ledger.js";
 import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
+import { actorOf } from "../authenticate.js";
 import type { ApiPorts } from "../ports.js";
 import { errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 
@@ -43,7 +44,7 @@ export function subnetRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void 
     `${API_ROOT}/subnets`,
     { schema: { tags, summary: "Declare", body: subnetCreateSchema, response: { 201: subnetViewSchema, ...errorAnswers } } },
     async (request, reply) => {
-      const subnet = acceptedValue(await ledger.createSubnet(request.body));
+      const subnet = acceptedValue(await ledger.createSubnet(request.body, actorOf(request)));
       return reply.code(201).header("location", `${API_ROOT}/subnets/${subnet.id}`).send(view(subnet));
     },
   );
@@ -72,7 +73,7 @@ export function subnetRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void 
     },
     async (request) => {
       const { id } = findSubnet(ledger, request.params.ref);
-      return view(acceptedValue(await ledger.changeSubnet(id, request.body)));
+      return view(acceptedValue(await ledger.changeSubnet(id, request.body, actorOf(request))));
     },
   );
   api.delete(
@@ -81,7 +82,7 @@ export function subnetRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void 
     async (request) => {
       const subnet = findSubnet(ledger, request.params.ref);
       const before = view(subnet);
-      acceptedValue(await ledger.removeSubnet(subnet.id));
+      acceptedValue(await ledger.removeSubnet(subnet.id, actorOf(request)));
       return before;
     },
   );
