@@ -1,5 +1,6 @@
 // The only barrel of the package. One block an area, in the order in which the data travels.
 export * from "./problem.js";
+export * from "./version.js";
 
 export * from "./address/ip.js";
 export * from "./address/prefix.js";
@@ -31,6 +32,17 @@ export * from "./interface/find-rack-links.js";
 
 // topology: all racks' observations merged
 export type * from "./topology/rack-view.js";
+export * from "./topology/persistent-map.js";
+export * from "./topology/topology.js";
+export * from "./topology/merge.js";
+export * from "./topology/connection.js";
+export * from "./topology/fleet-verdict.js";
+export * from "./topology/holders.js";
+export * from "./topology/topology-problems.js";
+export * from "./topology/networks.js";
+export * from "./topology/segments.js";
+export * from "./topology/servers-for.js";
+export * from "./topology/from-rack-views.js";
 
 // names: labels and pre-made names
 export * from "./names/host-name.js";
@@ -55,6 +67,10 @@ export * from "./desired/digest.js";
 export * from "./desired/accept.js";
 
 // plan: ledger and topology to desired states
+export type { PlanPolicy, PlanSources } from "./plan/site-view.js";
+export * from "./plan/assign-slices.js";
+export * from "./plan/plan-racks.js";
+export * from "./plan/number-zones.js";
 
 // dhcpd: desired state to dhcpd.conf
 export type * from "./dhcpd/config.js";
@@ -87,7 +103,7 @@ export * from "./protocol/join.js";
 export * from "./protocol/decide-join.js";
 export * from "./protocol/link-state.js";
 export * from "./protocol/outbox.js";
-export * from "./protocol/rack-facts.js";
+export * from "./protocol/reported-facts.js";
 
 // api: what the coordinator's HTTP API takes and answers
 export * from "./api/page.js";
