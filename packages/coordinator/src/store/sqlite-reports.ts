@@ -16,80 +16,94 @@ interface Pending {
   readonly leases: Map<IpAddress, LeaseReport | null>;
 }
 
-/** Reports written behind: gathered for a second, then one transaction. `close` writes the rest. */
-export function sqliteReports(connection: SqliteConnection, ports: StorePorts): ReportStore & { close(): Promise<void> } {
-  const queue = new Map<string, Pending>();
-  const closing = new AbortController();
-  let timer: Promise<void> | null = null;
-  let failing = false;
+/** Reports written behind: gathered for a second, then one transaction. {@link SqliteReports.close} writes the rest. */
+export class SqliteReports implements ReportStore {
+  readonly #connection: SqliteConnection;
+  readonly #ports: StorePorts;
+  readonly #queue = new Map<string, Pending>();
+  readonly #closing = new AbortController();
+  #writer: Promise<void> | null = null;
+  #failing = false;
 
-  function write(): void {
-    if (queue.size === 0) return;
-    connection.transaction(() => {
-      for (const [rackId, pending] of queue) writeRack(connection, rackId, pending);
-    });
-    queue.clear();
-    failing = false;
+  constructor(connection: SqliteConnection, ports: StorePorts) {
+    this.#connection = connection;
+    this.#ports = ports;
   }
 
-  async function writeLater(): Promise<void> {
-    while (queue.size > 0 && !closing.signal.aborted) {
-      await ports.clock.sleep(FLUSH_AFTER_MS, closing.signal).catch(() => undefined); // closing ends the wait, close() writes
-      if (closing.signal.aborted) return;
+  load(): Promise<ReadonlyMap<string, RackReport>> {
+    return new Promise((resolve) => resolve(loadReports(this.#connection)));
+  }
+
+  saveInterfaces(rackId: string, list: readonly HostInterface[], at: number): void {
+    this.#pendingOf(rackId).interfaces = { list, at };
+  }
+
+  changeLeases(rackId: string, changed: readonly LeaseReport[], gone: readonly IpAddress[]): void {
+    const { leases } = this.#pendingOf(rackId);
+    for (const lease of changed) leases.set(lease.address, lease);
+    for (const address of gone) leases.set(address, null);
+  }
+
+  replaceLeases(rackId: string, leases: readonly LeaseReport[]): void {
+    const pending = this.#pendingOf(rackId);
+    pending.replace = true;
+    pending.leases.clear();
+    for (const lease of leases) pending.leases.set(lease.address, lease);
+  }
+
+  flush(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#write();
+      resolve();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#writer;
+    this.#write();
+  }
+
+  #pendingOf(rackId: string): Pending {
+    let pending = this.#queue.get(rackId);
+    if (pending === undefined) {
+      pending = { interfaces: null, replace: false, leases: new Map() };
+      this.#queue.set(rackId, pending);
+    }
+    this.#start();
+    return pending;
+  }
+
+  #start(): void {
+    this.#writer ??= this.#writeLater().finally(() => {
+      this.#writer = null;
+      if (this.#queue.size > 0 && !this.#closing.signal.aborted) this.#start();
+    });
+  }
+
+  async #writeLater(): Promise<void> {
+    const { signal } = this.#closing;
+    while (this.#queue.size > 0 && !signal.aborted) {
+      await this.#ports.clock.sleep(FLUSH_AFTER_MS, signal).catch(() => undefined); // closing ends the wait, close() writes
+      if (signal.aborted) return;
       try {
-        write();
+        this.#write();
       } catch (error) {
-        if (!failing)
-          ports.log.warn({ error: describeError(error) }, "reports of racks are not written; tried again every second");
-        failing = true;
+        if (!this.#failing)
+          this.#ports.log.warn({ error: describeError(error) }, "reports of racks are not written; tried again every second");
+        this.#failing = true;
       }
     }
   }
 
-  function pendingOf(rackId: string): Pending {
-    let pending = queue.get(rackId);
-    if (pending === undefined) {
-      pending = { interfaces: null, replace: false, leases: new Map() };
-      queue.set(rackId, pending);
-    }
-    start();
-    return pending;
-  }
-
-  function start(): void {
-    timer ??= writeLater().finally(() => {
-      timer = null;
-      if (queue.size > 0 && !closing.signal.aborted) start();
+  #write(): void {
+    if (this.#queue.size === 0) return;
+    this.#connection.transaction(() => {
+      for (const [rackId, pending] of this.#queue) writeRack(this.#connection, rackId, pending);
     });
+    this.#queue.clear();
+    this.#failing = false;
   }
-
-  return {
-    load: () => new Promise((resolve) => resolve(loadReports(connection))),
-    saveInterfaces(rackId, list, at) {
-      pendingOf(rackId).interfaces = { list, at };
-    },
-    changeLeases(rackId, changed, gone) {
-      const { leases } = pendingOf(rackId);
-      for (const lease of changed) leases.set(lease.address, lease);
-      for (const address of gone) leases.set(address, null);
-    },
-    replaceLeases(rackId, leases) {
-      const pending = pendingOf(rackId);
-      pending.replace = true;
-      pending.leases.clear();
-      for (const lease of leases) pending.leases.set(lease.address, lease);
-    },
-    flush: () =>
-      new Promise((resolve) => {
-        write();
-        resolve();
-      }),
-    async close() {
-      closing.abort();
-      await timer;
-      write();
-    },
-  };
 }
 
 function writeRack(connection: SqliteConnection, rackId: string, pending: Pending): void {

@@ -3,7 +3,7 @@ import { sqliteAudit } from "./sqlite-audit.js";
 import { sqliteLedger } from "./sqlite-ledger.js";
 import { sqlitePlans } from "./sqlite-plans.js";
 import { sqliteRacks, sqliteSettings, sqliteTokens } from "./sqlite-racks.js";
-import { sqliteReports } from "./sqlite-reports.js";
+import { SqliteReports } from "./sqlite-reports.js";
 import type { Store } from "./store.js";
 
 /**
@@ -13,7 +13,7 @@ import type { Store } from "./store.js";
 export async function createSqliteStore(dataFolder: string, ports: StorePorts): Promise<Store> {
   const folder = await openSqlite(dataFolder, ports);
   const { connection } = folder;
-  const reports = sqliteReports(connection, ports);
+  const reports = new SqliteReports(connection, ports);
   return {
     ledger: sqliteLedger(connection),
     racks: sqliteRacks(connection),

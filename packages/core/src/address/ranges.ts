@@ -1,4 +1,4 @@
-import { addressFamily, addressFromValue, addressValue, compareAddresses, type IpAddress } from "./ip.js";
+import { addressFamily, addressValue, compareAddresses, type IpAddress } from "./ip.js";
 import type { IpRange } from "./prefix.js";
 
 /** How many addresses the range has. */
@@ -19,21 +19,4 @@ export function mergeRanges(ranges: readonly IpRange[]): IpRange[] {
     else if (compareAddresses(last, open.last) > 0) open.last = last;
   }
   return merged;
-}
-
-/** What is in `range` and in none of `holes`, as sorted ranges. */
-export function subtractRanges(range: IpRange, holes: readonly IpRange[]): IpRange[] {
-  const family = addressFamily(range.first);
-  const end = addressValue(range.last);
-  const left: IpRange[] = [];
-  let next = addressValue(range.first);
-  for (const hole of mergeRanges(holes)) {
-    if (addressFamily(hole.first) !== family || addressValue(hole.last) < next) continue;
-    const from = addressValue(hole.first);
-    if (from > end) break;
-    if (from > next) left.push({ first: addressFromValue(family, next), last: addressFromValue(family, from - 1n) });
-    next = addressValue(hole.last) + 1n;
-  }
-  if (next <= end) left.push({ first: addressFromValue(family, next), last: range.last });
-  return left;
 }

@@ -61,7 +61,8 @@ function rackHolder(rack: RackView, address: IpAddress): ObservedHolder | null {
   return name === undefined ? null : { code: "held-by-rack", text: `rack ${rack.name} has it on ${name}`, until: null };
 }
 
-function leaseHolder(
+/** Who may still use the address by a lease of that rack; a lease of one of `nics` is no obstacle. */
+export function leaseHolder(
   rack: RackView,
   address: IpAddress,
   asked: { readonly nics: readonly HardwareAddress[]; readonly now: number },

@@ -1,8 +1,7 @@
-import type { IpAddress } from "../address/ip.js";
 import { prefixContains, type IpPrefix } from "../address/prefix.js";
 import { classify } from "../interface/classify.js";
 import type { HostInterface } from "../interface/model.js";
-import type { AddressVerdict } from "../interface/verdict.js";
+import { isHostWidth, type AddressVerdict } from "../interface/verdict.js";
 import type { RackView } from "../topology/rack-view.js";
 import type { Subnet } from "./model.js";
 
@@ -20,20 +19,15 @@ export function verdictsOf(rack: Pick<RackView, "interfaces">): readonly Address
 }
 
 /**
- * The subnets that a rack serves: those of its site in which it has a real address. Link state and silence do not matter, a cable that is
- * pulled must not change what the rack is to serve.
+ * The subnets that a rack serves: those of its site in which it has a real address with a prefix of its own (a /32 puts no network on the
+ * link). Link state and silence do not matter, a cable that is pulled must not change what the rack is to serve.
  */
 export function servedSubnets(subnets: readonly Subnet[], rack: Pick<RackView, "interfaces" | "site">): readonly Subnet[] {
   return subnets.filter((subnet) => subnet.site === rack.site && serves(subnet.prefix, rack));
 }
 
 function serves(prefix: IpPrefix, rack: Pick<RackView, "interfaces">): boolean {
-  return realAddresses(rack).some((address) => prefixContains(prefix, address));
-}
-
-/** A rack's real addresses, in kernel order. */
-export function realAddresses(rack: Pick<RackView, "interfaces">): readonly IpAddress[] {
-  return verdictsOf(rack)
-    .filter(({ class: kind }) => kind === "real")
-    .map(({ observed }) => observed.address);
+  return verdictsOf(rack).some(
+    ({ class: kind, observed }) => kind === "real" && !isHostWidth(observed) && prefixContains(prefix, observed.address),
+  );
 }

@@ -1,0 +1,158 @@
+import {
+  canonicalJson,
+  numberZones,
+  planRacks,
+  slicesIn,
+  type DesiredState,
+  type PlanPolicy,
+  type Problem,
+  type RackView,
+  type RegionPlan,
+} from "@berth/core";
+import { describeError, EnvironmentError, type Clock, type Log } from "@berth/host";
+import { createHash } from "node:crypto";
+import type { Ledger } from "../ledger/ledger.js";
+import type { DesiredRecord, SerialRecord, Store } from "../store/store.js";
+import { PlanMemory } from "./plan-memory.js";
+import { Wakeup } from "./wakeup.js";
+
+/**
+ * Decides what every rack must run, from the ledger and from what the racks see. It looks at the newest state whenever something may have
+ * changed and once a minute besides; nothing depends on having seen every change.
+ */
+export interface Planner {
+  /** Lives until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  /** The newest desired state of a rack, in the store already; null when nothing was planned for it yet. */
+  desiredFor(rackId: string): DesiredState | null;
+  /** What keeps the ledger from being served as declared. */
+  problems(): readonly Problem[];
+  /** Called with the rack's id when `desiredFor` answers a newer generation. Returns the way to stop. */
+  onDesired(listener: (rackId: string) => void): () => void;
+  /** What the racks see may have changed: look again soon. Changes of the ledger need no nudge. */
+  nudge(): void;
+  /** Resolves when a pass that began after this call has ended. */
+  settled(): Promise<void>;
+}
+
+export interface PlannerPorts {
+  readonly ledger: Pick<Ledger, "subnets" | "allocations" | "quarantines" | "onChange">;
+  readonly racks: () => readonly RackView[];
+  readonly store: Pick<Store, "plans">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly policy: PlanPolicy;
+}
+
+/** A burst of changes is planned together: after a pass the next waits at least this long. */
+const PASS_INTERVAL_MS = 50;
+const PERIOD_MS = 60_000;
+const RETRY_MS = 1000;
+
+/** Loads what was planned before, so that `desiredFor` answers at once; plans only while it runs. */
+export async function createPlanner(ports: PlannerPorts): Promise<Planner> {
+  const stored = await ports.store.plans.load();
+  const memory = new PlanMemory();
+  memory.keep(stored.desired, stored.serials);
+  return new LedgerPlanner(ports, memory);
+}
+
+class LedgerPlanner implements Planner {
+  readonly #ports: PlannerPorts;
+  readonly #memory: PlanMemory;
+  readonly #wakeup: Wakeup;
+  readonly #listeners = new Set<(rackId: string) => void>();
+  #problems: readonly Problem[] = [];
+
+  constructor(ports: PlannerPorts, memory: PlanMemory) {
+    this.#ports = ports;
+    this.#memory = memory;
+    this.#wakeup = new Wakeup(ports.clock);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const stop = this.#ports.ledger.onChange(() => this.#wakeup.nudge());
+    try {
+      let failing = false;
+      while (!signal.aborted) {
+        const dueMs = await this.#tryPass(failing);
+        failing = dueMs === null;
+        const wait = { atLeastMs: failing ? RETRY_MS : PASS_INTERVAL_MS, atMostMs: dueMs ?? RETRY_MS };
+        await this.#wakeup.wait(wait, signal);
+      }
+    } finally {
+      stop();
+    }
+  }
+
+  desiredFor(rackId: string): DesiredState | null {
+    return this.#memory.stateOf(rackId);
+  }
+
+  problems(): readonly Problem[] {
+    return this.#problems;
+  }
+
+  onDesired(listener: (rackId: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  nudge(): void {
+    this.#wakeup.nudge();
+  }
+
+  settled(): Promise<void> {
+    return this.#wakeup.nextPass();
+  }
+
+  /** After how many milliseconds the next pass is due by itself; null when this one could not be saved, which is logged once. */
+  async #tryPass(failing: boolean): Promise<number | null> {
+    const answer = this.#wakeup.take();
+    try {
+      const dueMs = await this.#pass();
+      answer();
+      return dueMs;
+    } catch (error) {
+      if (!(error instanceof EnvironmentError)) throw error;
+      if (!failing)
+        this.#ports.log.error({ error: describeError(error) }, "plans are not saved, so none is handed out; tried again");
+      return null;
+    }
+  }
+
+  async #pass(): Promise<number> {
+    const { ledger, racks, store, clock, policy } = this.#ports;
+    const now = clock.now();
+    const ledgerView = { subnets: ledger.subnets(), allocations: ledger.allocations(), quarantines: ledger.quarantines() };
+    const views = racks();
+    const plan = planRacks({ ...ledgerView, racks: views, now, policy }, slicesIn(this.#memory.states()));
+    this.#problems = plan.problems;
+    const { desired, serials } = this.#number(plan, views, now);
+    if (desired.length > 0 || serials.length > 0) await store.plans.save(desired, serials);
+    this.#memory.keep(desired, serials);
+    for (const { state } of desired) for (const listener of this.#listeners) listener(state.rack);
+    return plan.changesAt === null ? PERIOD_MS : Math.min(Math.max(plan.changesAt - now, PASS_INTERVAL_MS), PERIOD_MS);
+  }
+
+  /** What differs from the last time, with its new numbers. */
+  #number(plan: RegionPlan, racks: readonly RackView[], now: number): { desired: DesiredRecord[]; serials: SerialRecord[] } {
+    const accepted = new Map(racks.map((rack) => [rack.id, rack.accepted]));
+    const desired: DesiredRecord[] = [];
+    const serials: SerialRecord[] = [];
+    for (const { site, zones: unnumbered, racks: contents } of plan.sites) {
+      const { zones, changed } = numberZones(unnumbered, this.#memory.serialsOf(site), { digest: digestOf, now });
+      for (const [origin, number] of changed) serials.push({ site, origin, ...number });
+      for (const content of contents) {
+        const digest = digestOf({ ...content, zones });
+        const generation = this.#memory.nextGeneration(content.rack, digest, accepted.get(content.rack) ?? 0);
+        if (generation !== null) desired.push({ state: { ...content, generation, zones: [...zones] }, digest });
+      }
+    }
+    return { desired, serials };
+  }
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+}

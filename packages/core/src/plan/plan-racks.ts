@@ -1,0 +1,116 @@
+import type { IpPrefix } from "../address/prefix.js";
+import type { DesiredState, DesiredSubnet } from "../desired/schema.js";
+import { composeZones, type UnnumberedZone } from "../dns/compose.js";
+import type { Subnet } from "../ipam/model.js";
+import type { Problem } from "../problem.js";
+import type { RackView } from "../topology/rack-view.js";
+import { assignSlices, type Slices } from "./assign-slices.js";
+import { planSubnet } from "./plan-subnet.js";
+import { serverAddresses, serversOf, sitesOf, type PlanSources, type SiteView } from "./site-view.js";
+
+/** A desired state without its number and its zones, which all racks of the site share. */
+export type RackContent = Omit<DesiredState, "generation" | "zones">;
+
+export interface SitePlan {
+  readonly site: string;
+  readonly zones: readonly UnnumberedZone[];
+  readonly racks: readonly RackContent[];
+}
+
+export interface RegionPlan {
+  readonly sites: readonly SitePlan[];
+  /** What keeps the ledger from being served as declared, in a stable order. */
+  readonly problems: readonly Problem[];
+  /** When the plan changes although nothing else does, in milliseconds since 1970; null for never. */
+  readonly changesAt: number | null;
+}
+
+/**
+ * What every rack of the region must run. `previous` are the slices the racks have now, which they keep. Racks that never reported an interface
+ * get no plan: nothing is known of what they can serve, and what they run must not be taken from them.
+ */
+export function planRacks(sources: PlanSources, previous: Slices): RegionPlan {
+  const problems: Problem[] = [];
+  const changesAt: number[] = [];
+  const sites = sitesOf(sources).map((view): SitePlan => {
+    const zones = composeZones({
+      subnets: view.subnets,
+      allocations: view.subnets.flatMap(({ id }) => view.allocations.get(id) ?? []),
+      servers: view.racks.map((rack) => ({ name: rack.name, addresses: serverAddresses(rack) })),
+    });
+    const slices = slicesOf(view, previous);
+    problems.push(...zones.problems, ...checkServed(view, slices));
+    const racks = view.racks.map((rack) => planRack(rack, { view, slices, sources, changesAt }));
+    const { mailbox } = sources.policy;
+    return { site: view.site, zones: mailbox === null ? zones.zones : zones.zones.map((zone) => ({ ...zone, mailbox })), racks };
+  });
+  return { sites, problems, changesAt: changesAt.length === 0 ? null : changesAt.reduce((a, b) => Math.min(a, b)) };
+}
+
+/** The slices that these desired states carry. */
+export function slicesIn(states: Iterable<Pick<DesiredState, "rack" | "subnets">>): Slices {
+  const slices = new Map<string, Map<number, IpPrefix>>();
+  for (const { rack, subnets } of states) {
+    const ofRack = new Map<number, IpPrefix>();
+    for (const { id, enlistment } of subnets) if (enlistment !== null) ofRack.set(id, enlistment.slice);
+    slices.set(rack, ofRack);
+  }
+  return slices;
+}
+
+function slicesOf(view: SiteView, previous: Slices): Slices {
+  const links = view.racks.flatMap((rack) => linkLocal(view, rack).map((subnet) => ({ rackId: rack.id, subnet })));
+  return assignSlices(links, previous);
+}
+
+function linkLocal(view: SiteView, rack: RackView): readonly Subnet[] {
+  return (view.served.get(rack.id) ?? []).filter(({ mode }) => mode === "link-local");
+}
+
+interface Context {
+  readonly view: SiteView;
+  readonly slices: Slices;
+  readonly sources: PlanSources;
+  readonly changesAt: number[];
+}
+
+function planRack(rack: RackView, { view, slices, sources, changesAt }: Context): RackContent {
+  const subnets: DesiredSubnet[] = [];
+  for (const subnet of view.served.get(rack.id) ?? []) {
+    const slice = slices.get(rack.id)?.get(subnet.id) ?? null;
+    const planned = planSubnet(subnet, { view, rack, slice, now: sources.now });
+    subnets.push(planned.subnet);
+    for (const at of planned.changesAt) changesAt.push(at);
+  }
+  const own = subnets.flatMap(({ enlistment }) => (enlistment === null ? [] : [enlistment.slice]));
+  return {
+    format: 1,
+    rack: rack.id,
+    subnets,
+    queryFrom: [...view.subnets.map(({ prefix }) => prefix), ...own].sort(),
+    forwarders: [...sources.policy.forwarders],
+  };
+}
+
+function checkServed(view: SiteView, slices: Slices): Problem[] {
+  const unserved = view.subnets
+    .filter((subnet) => subnet.mode !== "off" && subnet.mode !== "observe" && serversOf(view, subnet).length === 0)
+    .map(({ id, prefix, site }): Problem => {
+      const message = `no rack of site ${site} has a real address in ${prefix}, so nothing serves it`;
+      return {
+        code: "subnet-unserved",
+        at: `subnet ${id}`,
+        message,
+        remedy: "join a rack that is on this network, or check its interfaces",
+      };
+    });
+  const sliceless = view.racks.flatMap((rack) =>
+    linkLocal(view, rack)
+      .filter(({ id }) => slices.get(rack.id)?.has(id) !== true)
+      .map(({ id, enlistment }): Problem => {
+        const message = `rack ${rack.name} has no slice of ${enlistment?.pool ?? "the pool"} left for subnet ${id}: strangers get no address there`;
+        return { code: "enlistment-slices-exhausted", at: `subnet ${id}`, message, remedy: "use a larger pool or longer slices" };
+      }),
+  );
+  return [...unserved, ...sliceless];
+}

@@ -1,0 +1,126 @@
+import { addressFromValue, addressValue, compareAddresses, type IpAddress } from "../address/ip.js";
+import { rangeContains, type IpPrefix, type IpRange } from "../address/prefix.js";
+import { rangeSize } from "../address/ranges.js";
+import type { DesiredHost, DesiredSubnet } from "../desired/schema.js";
+import type { Allocation, Subnet } from "../ipam/model.js";
+import { leaseBlocksUntil, leaseHolder } from "../ipam/observed.js";
+import type { RackView } from "../topology/rack-view.js";
+import { racksAsServers, serversOf, type SiteView } from "./site-view.js";
+
+export interface PlannedSubnet {
+  readonly subnet: DesiredSubnet;
+  /** When the plan changes by itself, because a lease or a rest ends: milliseconds since 1970. */
+  readonly changesAt: readonly number[];
+}
+
+interface Place {
+  readonly view: SiteView;
+  readonly rack: RackView;
+  readonly slice: IpPrefix | null;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** What one rack must serve on one of its subnets. */
+export function planSubnet(subnet: Subnet, place: Place): PlannedSubnet {
+  const changesAt: number[] = [];
+  const window = shareOfWindow(subnet, place);
+  const enlistment =
+    place.slice === null || subnet.enlistment === null ? null : { slice: place.slice, leaseTime: subnet.enlistment.leaseTime };
+  const lacksPool = (subnet.mode === "window" && window === null) || (subnet.mode === "link-local" && enlistment === null);
+  const servers = racksAsServers(place.view, subnet);
+  const serving = serversOf(place.view, subnet).length;
+  return {
+    subnet: {
+      id: subnet.id,
+      prefix: subnet.prefix,
+      mode: lacksPool ? "static" : subnet.mode,
+      gateway: subnet.gateway,
+      domain: subnet.domain,
+      window,
+      enlistment,
+      excluded: window === null ? [] : excludedFrom(window, subnet, { ...place, changesAt }),
+      hosts: hostsOf(subnet, { ...place, changesAt }),
+      dns: [...(subnet.dns ?? servers)],
+      ntp: [...(subnet.ntp ?? servers.slice(0, Math.max(serving, 1)))],
+      leaseTime: subnet.leaseTime,
+      maxLeaseTime: subnet.maxLeaseTime,
+    },
+    changesAt,
+  };
+}
+
+/** Two dhcpd that do not know of each other must not give from one window: each rack that serves the subnet has an equal part. */
+function shareOfWindow(subnet: Subnet, { view, rack }: Place): IpRange | null {
+  if (subnet.mode !== "window" || subnet.window === null) return null;
+  const racks = serversOf(view, subnet);
+  const index = BigInt(racks.findIndex(({ id }) => id === rack.id));
+  const size = rangeSize(subnet.window);
+  const count = BigInt(racks.length);
+  const base = addressValue(subnet.window.first);
+  const first = base + (size * index) / count;
+  const last = base + (size * (index + 1n)) / count - 1n;
+  return first > last ? null : { first: addressFromValue(4, first), last: addressFromValue(4, last) };
+}
+
+type Noting = Place & { readonly changesAt: number[] };
+
+/** Addresses of the window that dhcpd must not give: everything static, everything seen on a rack, everything that somebody may still hold. */
+function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): IpAddress[] {
+  const { view, rack, now, changesAt } = place;
+  const excluded = new Set<IpAddress>();
+  const add = (address: IpAddress): void => {
+    if (rangeContains(window, address)) excluded.add(address);
+  };
+  for (const { address } of view.allocations.get(subnet.id) ?? []) add(address);
+  for (const address of [subnet.gateway, ...(subnet.dns ?? []), ...(subnet.ntp ?? [])]) if (address !== null) add(address);
+  for (const range of subnet.reserved) for (const address of addressesOf(intersection(range, window))) add(address);
+  for (const { address, until } of view.quarantines.get(subnet.id) ?? []) {
+    if (until <= now || !rangeContains(window, address)) continue;
+    add(address);
+    changesAt.push(until);
+  }
+  for (const other of view.racks) {
+    for (const { addresses } of other.interfaces) for (const { address } of addresses) add(address);
+    if (other.id === rack.id) continue;
+    for (const [address, lease] of other.leases) {
+      const until = leaseBlocksUntil(lease, other.connected);
+      if ((until !== null && until <= now) || !rangeContains(window, address)) continue;
+      add(address);
+      if (until !== null) changesAt.push(until);
+    }
+  }
+  return [...excluded].sort(compareAddresses);
+}
+
+/** One declaration a NIC, except for addresses that the last dynamic holder may still use: dhcpd would give them to two. */
+function hostsOf(subnet: Subnet, place: Noting): DesiredHost[] {
+  if (subnet.mode === "off" || subnet.mode === "observe") return [];
+  return (place.view.allocations.get(subnet.id) ?? []).flatMap((allocation) => {
+    if (allocation.kind === "vip" || allocation.delivery === "config" || isStillHeld(allocation, place)) return [];
+    const { address, name } = allocation;
+    return allocation.nics.map((hardwareAddress): DesiredHost => ({ hardwareAddress, address, name }));
+  });
+}
+
+function isStillHeld({ address, nics }: Allocation, { view, now, changesAt }: Noting): boolean {
+  for (const rack of view.racks) {
+    const holder = leaseHolder(rack, address, { nics, now });
+    if (holder === null) continue;
+    if (holder.until !== null) changesAt.push(holder.until);
+    return true;
+  }
+  return false;
+}
+
+function intersection(a: IpRange, b: IpRange): IpRange | null {
+  const first = compareAddresses(a.first, b.first) > 0 ? a.first : b.first;
+  const last = compareAddresses(a.last, b.last) < 0 ? a.last : b.last;
+  return compareAddresses(first, last) > 0 ? null : { first, last };
+}
+
+function addressesOf(range: IpRange | null): IpAddress[] {
+  if (range === null) return [];
+  const base = addressValue(range.first);
+  return Array.from({ length: Number(rangeSize(range)) }, (_, step) => addressFromValue(4, base + BigInt(step)));
+}
