@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { kill } from "node:process";
 import { EnvironmentError, errnoOf } from "./errors.js";
 
 export interface CommandResult {
@@ -81,7 +82,7 @@ function killGroup(child: ChildProcess): void {
   child.stderr?.destroy();
   if (child.pid === undefined) return; // it never started
   try {
-    process.kill(-child.pid, "SIGKILL");
+    kill(-child.pid, "SIGKILL");
   } catch (error) {
     if (errnoOf(error) !== "ESRCH") throw error; // the whole group has ended by itself
   }
