@@ -14,7 +14,7 @@ function __berth_path
             set -a typed $word
         end
     end
-    test (string join ' ' -- $typed) = "$argv[1]"
+    test "$typed" = "$argv[1]"
 end
 complete -c berth -f
 ${lines.join("\n")}
