@@ -11,6 +11,9 @@ export * from "./address/ranges.js";
 export * from "./lease/model.js";
 export type * from "./lease/reader.js";
 export * from "./lease/follow.js";
+export * from "./lease/lease-report.js";
+export * from "./lease/kea/kea-reader.js";
+export * from "./lease/kea/kea-files.js";
 
 // interface: addresses of a host and their verdicts
 export type * from "./interface/model.js";

@@ -53,8 +53,7 @@ export const dialRegion: DialRegion = (address, identity, signal) =>
       reject(unreachable(at, cause));
     });
     socket.once("unexpected-response", (_request, response) => {
-      readRefusal(response, at).then(reject, reject);
-      response.once("close", abort);
+      readRefusal(response, at).then(reject, reject).finally(abort);
     });
   });
 

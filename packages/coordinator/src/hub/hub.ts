@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { createServer, type Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { WebSocketServer } from "ws";
@@ -48,6 +48,7 @@ const CERTIFICATE_CHECK_MS = 6 * 3_600_000;
 /** Ten thousand racks may dial at once; the kernel keeps them until we come round (bounded by net.core.somaxconn). */
 const BACKLOG = 4_096;
 const HANDSHAKE_TIMEOUT_MS = 30_000;
+const GOODBYE_MS = 1_000;
 
 export function createHub(options: HubOptions): Hub {
   return new TlsHub(options);
@@ -66,6 +67,8 @@ class TlsHub implements Hub {
   });
   #address: { readonly host: string; readonly port: number } | null = null;
   #waiting: (() => void)[] = [];
+  /** Raw connections, those of open links too: the HTTP server forgets a socket once it is a WebSocket. */
+  readonly #connections = new Set<Socket>();
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -114,7 +117,7 @@ class TlsHub implements Hub {
       if (!signal.aborted) throw error;
     } finally {
       this.#sessions.stop();
-      await closeServer(server);
+      await closeServer(server, this.#connections);
       this.#address = null;
     }
   }
@@ -133,6 +136,10 @@ class TlsHub implements Hub {
       requestTimeout: 15_000,
       keepAlive: true,
       noDelay: true,
+    });
+    server.on("connection", (socket: Socket) => {
+      this.#connections.add(socket);
+      socket.once("close", () => this.#connections.delete(socket));
     });
     server.on("request", (request, response) => {
       this.#door.answer(request, response).catch(this.#logBug("join"));
@@ -188,16 +195,16 @@ class TlsHub implements Hub {
   }
 }
 
-/** Stops listening and waits until the last connection is gone, a second at most. */
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) =>
+/** Stops listening and gives every connection a second to say goodbye; an agent that does not answer is not waited for. */
+async function closeServer(server: Server, connections: ReadonlySet<Socket>): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
     server.close(() => {
       resolve();
-    }),
-  );
+    });
+  });
   const timer = setTimeout(() => {
-    server.closeAllConnections();
-  }, 1_000);
+    for (const socket of connections) socket.destroy();
+  }, GOODBYE_MS);
   server.closeIdleConnections();
   await closed;
   clearTimeout(timer);

@@ -1,4 +1,12 @@
-import { assert, emptyFacts, mergeObservation, type Observation, type Problem, type RackFacts, type RackView } from "@berth/core";
+import {
+  assert,
+  emptyReportedFacts,
+  mergeObservation,
+  type Observation,
+  type Problem,
+  type ReportedFacts,
+  type RackView,
+} from "@berth/core";
 import type { Clock, Log } from "@berth/host";
 import type { RackRecord, Store } from "../store/store.js";
 
@@ -36,7 +44,7 @@ export interface RackRegistry {
 
 interface Entry {
   record: RackRecord;
-  readonly facts: RackFacts;
+  readonly facts: ReportedFacts;
   connection: number | null;
   lastSeenAt: number | null;
   /** The stream whose leases are merged up to `sequence`; null until a snapshot of it is complete. */
@@ -201,7 +209,7 @@ function observe(
 }
 
 function newEntry(record: RackRecord): Entry {
-  return { record, facts: emptyFacts(), connection: null, lastSeenAt: null, stream: "", sequence: null };
+  return { record, facts: emptyReportedFacts(), connection: null, lastSeenAt: null, stream: "", sequence: null };
 }
 
 function viewOf({ record, facts, connection, lastSeenAt }: Entry): RackView {

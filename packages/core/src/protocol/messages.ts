@@ -62,7 +62,7 @@ export const problemSchema = z.object({
   code: z.string().max(64),
   at: z.string().max(256),
   message: z.string().max(1024),
-  remedy: z.string().max(1024).optional(),
+  remedy: z.string().max(1024).exactOptional(),
 });
 
 /**

@@ -4,7 +4,7 @@ import type { Problem } from "../problem.js";
 import type { AgentMessage, DaemonStatus, LeaseReport } from "./messages.js";
 
 /** What the region holds of one rack's reports. Changed in place: a rack has tens of thousands of leases and a delta names a few. */
-export interface RackFacts {
+export interface ReportedFacts {
   interfaces: readonly HostInterface[];
   /** Milliseconds since 1970. */
   interfacesAt: number | null;
@@ -28,7 +28,7 @@ export interface Merged {
   readonly problems: readonly Problem[];
 }
 
-export function emptyFacts(): RackFacts {
+export function emptyReportedFacts(): ReportedFacts {
   return {
     interfaces: [],
     interfacesAt: null,
@@ -41,14 +41,15 @@ export function emptyFacts(): RackFacts {
 }
 
 /** Takes one observation in, whole or not at all. `now` in milliseconds since 1970. */
-export function mergeObservation(facts: RackFacts, observation: Observation, now: number): Merged {
+export function mergeObservation(facts: ReportedFacts, observation: Observation, now: number): Merged {
   switch (observation.type) {
     case "interfaces":
       return mergeInterfaces(facts, observation.interfaces, now);
     case "leases":
       return mergeLeases(facts, observation);
     case "status":
-      facts.accepted = observation.accepted;
+      // A generation only grows; a status written before a receipt must not take it back. A new hello starts anew.
+      facts.accepted = Math.max(facts.accepted, observation.accepted);
       facts.daemons = observation.daemons;
       facts.problems = observation.problems.map(({ remedy, ...rest }) => (remedy === undefined ? rest : { ...rest, remedy }));
       return merged({ kind: "status" });
@@ -56,7 +57,7 @@ export function mergeObservation(facts: RackFacts, observation: Observation, now
 }
 
 /** An empty report is no report: it is what a failed scan looks like, and a host that speaks to us has an interface. */
-function mergeInterfaces(facts: RackFacts, interfaces: readonly HostInterface[], now: number): Merged {
+function mergeInterfaces(facts: ReportedFacts, interfaces: readonly HostInterface[], now: number): Merged {
   if (interfaces.length === 0)
     return merged(
       { kind: "nothing" },
@@ -67,7 +68,7 @@ function mergeInterfaces(facts: RackFacts, interfaces: readonly HostInterface[],
   return merged({ kind: "interfaces" });
 }
 
-function mergeLeases(facts: RackFacts, { page, leases, gone }: Extract<Observation, { readonly type: "leases" }>): Merged {
+function mergeLeases(facts: ReportedFacts, { page, leases, gone }: Extract<Observation, { readonly type: "leases" }>): Merged {
   if (page === "delta") {
     for (const address of gone) facts.leases.delete(address);
     for (const lease of leases) facts.leases.set(lease.address, lease);

@@ -1,0 +1,150 @@
+import { X509Certificate } from "node:crypto";
+import { AGENT_FRAME_LIMITS, formatRegionAddress, type DesiredState, type JoinRequest } from "@berth/core";
+import { EnvironmentError, silentLog, systemClock, type Clock, type Files } from "@berth/host";
+import { createCertificateRequest } from "../../../packages/agent/src/identity/certificate-request.js";
+import { ensureCandidate, identityFrom, type Identity } from "../../../packages/agent/src/identity/identity.js";
+import { dialRegion, type DialRegion } from "../../../packages/agent/src/link/dial-region.js";
+import { admitRack, type AdmissionPorts } from "../../../packages/coordinator/src/hub/admit-rack.js";
+import { createHub, type Hub } from "../../../packages/coordinator/src/hub/hub.js";
+import { Sessions } from "../../../packages/coordinator/src/hub/sessions.js";
+import { createToken } from "../../../packages/coordinator/src/racks/create-token.js";
+import { createRackRegistry, type RackRegistry } from "../../../packages/coordinator/src/racks/rack-registry.js";
+import { publicKeyHash } from "../../../packages/coordinator/src/tls/certificate.js";
+import { openTls, type Tls } from "../../../packages/coordinator/src/tls/open-tls.js";
+import { memoryChannels } from "./memory-channel.js";
+import { memoryFiles, memoryStore, type LinkStore } from "./memory-ports.js";
+
+/** A region with its racks: the same over both carriers, so that one suite judges both. */
+export interface LinkWorld {
+  readonly clock: Clock;
+  readonly store: LinkStore;
+  readonly tls: Tls;
+  readonly dial: DialRegion;
+  readonly desired: Map<string, DesiredState>;
+  registry(): RackRegistry;
+  address(): string;
+  push(rackId: string): void;
+  connected(): readonly string[];
+  /** The coordinator goes and comes back with what its store holds. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+type Carrier = Pick<LinkWorld, "address" | "push" | "connected" | "stop" | "dial">;
+export type CarrierName = "in memory" | "over TLS";
+
+export async function createLinkWorld(name: CarrierName, clock: Clock = systemClock): Promise<LinkWorld> {
+  const files = memoryFiles();
+  const store = memoryStore();
+  const tls = await openTls({ directory: "/region", files, clock, hosts: ["127.0.0.1"] });
+  const desired = new Map<string, DesiredState>();
+  let registry = await createRackRegistry({ store, clock, log: silentLog });
+  let port = 0;
+  const begin = async (): Promise<Carrier> => {
+    const setup = { tls, registry, tokens: store.tokens, clock, log: silentLog, regions: () => [] };
+    if (name === "in memory") return beginInMemory(setup, desired);
+    const hub = createHub({ ...setup, desiredFor: (id) => desired.get(id) ?? null, listen: { host: "127.0.0.1", port } });
+    const carrier = await beginOverTls(hub);
+    port = hub.address()?.port ?? 0;
+    return carrier;
+  };
+  let carrier = await begin();
+  return {
+    clock,
+    store,
+    tls,
+    desired,
+    registry: () => registry,
+    address: () => carrier.address(),
+    push: (rack) => {
+      carrier.push(rack);
+    },
+    connected: () => carrier.connected(),
+    dial: (address, identity, signal) => carrier.dial(address, identity, signal),
+    async restart() {
+      await carrier.stop();
+      registry = await createRackRegistry({ store, clock, log: silentLog });
+      carrier = await begin();
+    },
+    stop: () => carrier.stop(),
+  };
+}
+
+async function beginOverTls(hub: Hub): Promise<Carrier> {
+  const stop = new AbortController();
+  const running = hub.run(stop.signal);
+  await Promise.race([hub.ready(), running]);
+  return {
+    dial: dialRegion,
+    address: () => formatRegionAddress(hub.address() ?? { host: "127.0.0.1", port: 1 }),
+    push: (rack) => {
+      hub.push(rack);
+    },
+    connected: () => hub.connected(),
+    async stop() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+function beginInMemory(admission: AdmissionPorts, desired: Map<string, DesiredState>): Carrier {
+  const sessions = new Sessions({ admission, version: "test", desiredFor: (id) => desired.get(id) ?? null });
+  let up = true;
+  const timer = setInterval(() => {
+    sessions.tick();
+  }, 1_000);
+  return {
+    address: () => "127.0.0.1:1",
+    push: (rack) => {
+      sessions.push(rack);
+    },
+    connected: () => sessions.racks(),
+    dial(_address, identity) {
+      const hash = publicKeyHash(new X509Certificate(identity.certificate).publicKey);
+      const known = admission.registry.record(identity.rack);
+      if (!up) return Promise.reject(new EnvironmentError("region-unreachable", "memory", "down"));
+      if (known?.publicKeyHash !== hash) return Promise.reject(new EnvironmentError("rack-unknown", "memory", "removed"));
+      const certificateEndsAt = Date.parse(new X509Certificate(identity.certificate).validTo);
+      const [agentEnd, hubEnd] = memoryChannels(AGENT_FRAME_LIMITS.bytes);
+      sessions.accept(hubEnd, { rack: identity.rack, publicKeyHash: hash, certificateEndsAt });
+      return Promise.resolve(agentEnd);
+    },
+    stop() {
+      up = false;
+      clearInterval(timer);
+      sessions.stop();
+      return Promise.resolve();
+    },
+  };
+}
+
+export async function makeToken(world: Pick<LinkWorld, "store" | "clock">, rack?: string): Promise<string> {
+  const token = await createToken({ tokens: world.store.tokens, clock: world.clock }, rack === undefined ? {} : { rack });
+  if (!token.ok) throw new Error(JSON.stringify(token.problems));
+  return `${token.value.id}.${token.value.secret}`;
+}
+
+/** Joins without the network: what the door does behind TLS. */
+export async function admit(world: LinkWorld, hostname: string, files: Files = memoryFiles()): Promise<Identity> {
+  const candidate = await ensureCandidate("/rack", files);
+  const request: JoinRequest = {
+    token: await makeToken(world),
+    rack: candidate.rack,
+    name: null,
+    hostname,
+    version: "test",
+    request: await createCertificateRequest(candidate.key),
+  };
+  const ports = {
+    tls: world.tls,
+    registry: world.registry(),
+    tokens: world.store.tokens,
+    clock: world.clock,
+    log: silentLog,
+    regions: () => [],
+  };
+  const answer = await admitRack(ports, request);
+  if (!answer.ok) throw new Error(JSON.stringify(answer.problems));
+  return identityFrom(answer.value, candidate, world.address());
+}
