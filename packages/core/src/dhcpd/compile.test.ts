@@ -4,7 +4,9 @@ import { checkDhcpd, compileDhcpd, servedInterfaces } from "./compile.js";
 import { enlistmentAddress, enlistmentRanges } from "./enlistment.js";
 import { renderDhcpd } from "./render.js";
 import { ipAddress } from "../address/ip.js";
+import { readFileSync } from "node:fs";
 import { ipPrefix } from "../address/prefix.js";
+import { ipAddressSchema } from "../desired/schema.js";
 import type { DesiredSubnet } from "../desired/schema.js";
 import type { RackLinks } from "./rack-links.js";
 
@@ -216,11 +218,23 @@ describe("hosts", () => {
     expect(conf.match(/fixed-address 192.168.50.9;/g)).toHaveLength(2);
   });
 
-  it("never writes 20 octets after ethernet", () => {
-    const infiniband = "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:53:01" as typeof host.hardwareAddress;
-    expect(text([{ ...windowed, hosts: [{ ...host, hardwareAddress: infiniband }] }])).toContain(
-      "hardware infiniband 80:00:02:08",
+  it("never writes 20 octets after ethernet (case 191)", () => {
+    const { given: bank, expect: wanted } = given<{ machine: { name: string; hwaddr: string; ip: string } }>(
+      "191-infiniband-config",
     );
+    const { hwaddr, ip, name } = bank.machine;
+    const subnet = {
+      ...windowed,
+      prefix: ipPrefix("192.0.2.0/24"),
+      gateway: null,
+      dns: [],
+      mode: "static" as const,
+      window: null,
+    };
+    const ib = { hardwareAddress: hwaddr as typeof host.hardwareAddress, address: ipAddress(ip), name: `${name}.example.test` };
+    const conf = text([{ ...subnet, hosts: [ib] }], { links: [linkAt("ib0", 1, "192.0.2.1")] });
+    expect(conf).toContain(`hardware infiniband ${hwaddr};`);
+    expect(conf).not.toMatch(new RegExp(String(wanted.conf_must_not_match)));
   });
 
   it("names the domain only where it is another one", () => {
@@ -270,15 +284,33 @@ describe("refusals of a subnet", () => {
   });
 });
 
+function given<T>(file: string): { readonly given: T; readonly expect: Record<string, unknown> } {
+  return JSON.parse(readFileSync(new URL(`../../../../test/fixtures/dhcpd/${file}.json`, import.meta.url), "utf8")) as {
+    given: T;
+    expect: Record<string, unknown>;
+  };
+}
+
 describe("options", () => {
-  it.each([
-    [[], null],
-    [["192.0.2.1"], "option domain-name-servers 192.0.2.1;"],
-    [["192.0.2.1", "2001:db8::1"], "option domain-name-servers 192.0.2.1;"],
-    [["2001:db8::1"], null],
-  ])("writes DNS servers %j as %s", (dns, line) => {
-    const conf = text([{ ...windowed, dns: dns.map(ipAddress) }]);
-    expect(conf.match(/option domain-name-servers.*/)?.[0] ?? null).toBe(line);
+  it("leaves an empty list of DNS servers out and writes IPv4 literals only (case 194)", () => {
+    const { given: bank, expect: wanted } = given<{ cases: { dns: (string | null)[] }[] }>("194-empty-or-none-dns");
+    const lines = bank.cases.map(({ dns }) => {
+      const known = dns.filter((address) => address !== null).map(ipAddress);
+      return /option domain-name-servers.*/.exec(text([{ ...windowed, dns: known }]))?.[0] ?? null;
+    });
+    expect(lines).toEqual(wanted.lines);
+    // A null never gets this far: the schema of the desired state refuses it.
+    expect(ipAddressSchema.safeParse(null).success).toBe(false);
+    expect(ipAddressSchema.safeParse("None").success).toBe(false);
+  });
+
+  it("quotes the domain and the search list (case 195)", () => {
+    const { given: bank, expect: wanted } = given<{ search: string[]; domain: string }>("195-search-list-quoting");
+    const options = { domainName: bank.domain, domainSearch: bank.search, routers: [], domainNameServers: [], ntpServers: [] };
+    const config = compileDhcpd({ subnets: [windowed] }, eth0);
+    if (!config.ok) throw new Error("refused");
+    const sharedNetworks = config.value.sharedNetworks.map((n) => ({ ...n, subnets: n.subnets.map((s) => ({ ...s, options })) }));
+    for (const line of wanted.must_contain as string[]) expect(renderDhcpd({ ...config.value, sharedNetworks })).toContain(line);
   });
 
   it("gives the same bytes for the same content in any order", () => {
