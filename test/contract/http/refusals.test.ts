@@ -116,6 +116,17 @@ describe("bad input", () => {
     });
   });
 
+  it.each([
+    ["subnets/%ZZ", 400],
+    [`machines/${"a".repeat(400)}`, 414],
+  ])("refuses the path %s", async (path, status) => {
+    expect(await ask(fixture, "GET", `/${path}`)).toMatchObject({
+      status,
+      type: expect.stringContaining("application/problem+json") as string,
+      body: { ...ERROR, status, code: "url-malformed" },
+    });
+  });
+
   it("cannot change what a subnet is", async () => {
     await ask(fixture, "POST", "/subnets", SUBNET);
     expect(await ask(fixture, "PATCH", "/subnets/1", { prefix: "10.0.0.0/8" })).toMatchObject({

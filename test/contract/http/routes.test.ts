@@ -78,6 +78,18 @@ describe("machines", () => {
     expect(await ask(fixture, "GET", "/machines?state=enrolled")).toMatchObject({ body: { items: [] } });
   });
 
+  it("are changed under the name of the token", async () => {
+    await ask(fixture, "POST", "/subnets", SUBNET);
+    await ask(fixture, "POST", "/machines/enroll", { nics: [NIC], name: "node-1", subnet: "1" });
+    await ask(fixture, "POST", "/machines/node-1/release", {});
+    const written = await fixture.store.audit.list(0, 10);
+    expect(written.map(({ action, actor }) => [action, actor])).toEqual([
+      ["create-subnet", "token admin"],
+      ["enroll-machine", "token admin"],
+      ["release-machine", "token admin"],
+    ]);
+  });
+
   it("get the same address from the same request", async () => {
     await ask(fixture, "POST", "/subnets", SUBNET);
     const request = { nics: [NIC], subnet: "192.168.50.0/24" };

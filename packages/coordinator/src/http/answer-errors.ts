@@ -4,6 +4,7 @@ import { apiError, assert, type Problem, type Result } from "@berth/core";
 import { ApiRefusal } from "./api-refusal.js";
 import { problemStatus } from "./problem-status.js";
 
+const URL_CHARACTERS_MAX = 200;
 /** The store's word for: another coordinator or request was first. */
 const CONFLICT = "store-conflict";
 
@@ -27,7 +28,7 @@ export function answerErrors(api: FastifyInstance, log: Log): void {
     sendError(reply, 404, [
       {
         code: "route-unknown",
-        at: `${request.method} ${request.url.slice(0, 200)}`,
+        at: `${request.method} ${request.url.slice(0, URL_CHARACTERS_MAX)}`,
         message: "there is no such route",
         remedy: "see /api/v1/openapi.json for what there is",
       },
@@ -42,6 +43,18 @@ export function sendError(reply: FastifyReply, status: number, problems: readonl
     .type("application/problem+json")
     .serializer((body: unknown) => JSON.stringify(body))
     .send(apiError(status, problems));
+}
+
+/** A URL that the router itself cannot take: broken escapes, or a name that is longer than any we have. */
+export function refuseUrl(url: string, reply: FastifyReply, { statusCode = 400 }: FastifyError): void {
+  sendError(reply, statusCode, [
+    {
+      code: "url-malformed",
+      at: url.slice(0, URL_CHARACTERS_MAX),
+      message: statusCode === 414 ? "a name in the path is longer than any there is" : "the path is not a valid URL path",
+      remedy: "escape what is not plain, as 192.168.50.0%2F24",
+    },
+  ]);
 }
 
 function classify(

@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance } from "fastify";
 import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
-import { answerErrors } from "./answer-errors.js";
+import { answerErrors, refuseUrl } from "./answer-errors.js";
 import { authenticate } from "./authenticate.js";
 import { describeRoutes } from "./openapi.js";
 import type { ApiPorts } from "./ports.js";
@@ -25,6 +25,9 @@ export async function createApi(ports: ApiPorts): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: PARAMETER_CHARACTERS_MAX },
     // A request that fails is answered and, where it is our fault, logged by the error handler; a log line a request would be noise.
     logger: false,
+    frameworkErrors: (error, request, reply) => {
+      refuseUrl(request.url, reply, error);
+    },
   });
   api.setValidatorCompiler(validateRequest);
   api.setSerializerCompiler(serializerCompiler);
