@@ -15,8 +15,8 @@ export interface StorePorts {
 
 const DATABASE = "berth.sqlite";
 const LOCK = "lock.sqlite";
-/** Readers such as a backup hold the database only for moments. */
-const BUSY_TIMEOUT_MS = 5000;
+/** Readers such as a backup never block a writer; whoever else writes gets this long, during which everything here stands still. */
+const BUSY_TIMEOUT_MS = 1000;
 
 /** An opened data folder: the connection, and the lock that says it is ours until the process ends, however it ends. */
 export interface OpenFolder {

@@ -22,7 +22,7 @@ type ChangeOf<Table extends LedgerChange["table"]> = Extract<LedgerChange, { tab
 export function sqliteLedger(connection: SqliteConnection): LedgerStore {
   const { query } = connection;
   return {
-    load: () => Promise.resolve(loadLedger(connection)),
+    load: () => new Promise((resolve) => resolve(loadLedger(connection))),
     commit: (changes, audit) =>
       new Promise((resolve) => {
         const revision = connection.transaction(() => {

@@ -3,7 +3,8 @@ import type { SqliteConnection } from "./sqlite-connection.js";
 import type { RackRecord, RackStore, SettingStore, TokenRecord, TokenStore } from "./store.js";
 import type { Tables } from "./tables.js";
 
-export function sqliteRacks(connection: SqliteConnection): RackStore {
+/** `forget` drops what is queued of a rack that goes. */
+export function sqliteRacks(connection: SqliteConnection, forget: (rackId: string) => void): RackStore {
   const { query } = connection;
   return {
     list: () =>
@@ -26,6 +27,7 @@ export function sqliteRacks(connection: SqliteConnection): RackStore {
       }),
     remove: (id) =>
       new Promise((resolve) => {
+        forget(id);
         connection.transaction(() => {
           connection.run(query.deleteFrom("rack").where("id", "=", id));
           for (const table of ["rack_interfaces", "rack_lease", "desired"] as const)

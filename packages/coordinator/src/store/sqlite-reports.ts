@@ -1,5 +1,5 @@
 import type { HostInterface, IpAddress, LeaseReport } from "@berth/core";
-import { describeError } from "@berth/host";
+import { describeError, EnvironmentError } from "@berth/host";
 import { addressBlob } from "./address-blob.js";
 import type { StorePorts } from "./open-sqlite.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
@@ -51,6 +51,11 @@ export class SqliteReports implements ReportStore {
     for (const lease of leases) pending.leases.set(lease.address, lease);
   }
 
+  /** What is queued of a rack that is removed must not come back with the next write. */
+  forget(rackId: string): void {
+    this.#queue.delete(rackId);
+  }
+
   flush(): Promise<void> {
     return new Promise((resolve) => {
       this.#write();
@@ -70,7 +75,7 @@ export class SqliteReports implements ReportStore {
       pending = { interfaces: null, replace: false, leases: new Map() };
       this.#queue.set(rackId, pending);
     }
-    this.#start();
+    if (!this.#closing.signal.aborted) this.#start();
     return pending;
   }
 
@@ -89,6 +94,7 @@ export class SqliteReports implements ReportStore {
       try {
         this.#write();
       } catch (error) {
+        if (!(error instanceof EnvironmentError)) throw error;
         if (!this.#failing)
           this.#ports.log.warn({ error: describeError(error) }, "reports of racks are not written; tried again every second");
         this.#failing = true;

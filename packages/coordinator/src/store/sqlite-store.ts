@@ -16,7 +16,7 @@ export async function createSqliteStore(dataFolder: string, ports: StorePorts): 
   const reports = new SqliteReports(connection, ports);
   return {
     ledger: sqliteLedger(connection),
-    racks: sqliteRacks(connection),
+    racks: sqliteRacks(connection, (rackId) => reports.forget(rackId)),
     tokens: sqliteTokens(connection),
     settings: sqliteSettings(connection),
     plans: sqlitePlans(connection),

@@ -13,7 +13,7 @@ export interface Store {
   readonly plans: PlanStore;
   readonly audit: AuditStore;
   readonly reports: ReportStore;
-  /** Writes what is still queued and gives the data folder back. Afterwards every call throws `store-closed`. */
+  /** Writes what is still queued and gives the data folder back. Afterwards every call throws `store-closed`, but reports are dropped. */
   close(): Promise<void>;
 }
 

@@ -1,0 +1,94 @@
+import { silentLog, systemClock } from "@berth/host";
+import SqliteDatabase from "better-sqlite3";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createSqliteStore } from "../../../packages/coordinator/src/store/sqlite-store.js";
+import { storeContract, subnet } from "./store-contract.js";
+
+const ports = { clock: systemClock, log: silentLog };
+
+storeContract("the SQLite store", async () => {
+  const data = await mkdtemp(join(tmpdir(), "berth-store-"));
+  return { open: () => createSqliteStore(data, ports), discard: () => rm(data, { recursive: true }) };
+});
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "berth-store-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+test("a second store on the same folder is refused, and the folder is free again after the first closes", async () => {
+  const store = await createSqliteStore(folder, ports);
+  await expect(createSqliteStore(folder, ports)).rejects.toMatchObject({
+    name: "EnvironmentError",
+    code: "data-folder-in-use",
+    at: folder,
+  });
+  await store.settings.set("still", "works");
+  await store.close();
+  const next = await createSqliteStore(folder, ports);
+  expect(await next.settings.get("still")).toBe("works");
+  await next.close();
+});
+
+test("others may read the database while it is in use", async () => {
+  const store = await createSqliteStore(folder, ports);
+  await store.settings.set("region", "a");
+  const reader = new SqliteDatabase(join(folder, "berth.sqlite"), { readonly: true });
+  expect(reader.prepare("select value from setting").pluck().all()).toEqual(["a"]);
+  reader.close();
+  await store.close();
+});
+
+test("a database from a newer version is refused by name and left as it is", async () => {
+  await (await createSqliteStore(folder, ports)).close();
+  const file = join(folder, "berth.sqlite");
+  const newer = new SqliteDatabase(file);
+  newer.prepare("insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '2030-01-01')").run();
+  newer.close();
+  await expect(createSqliteStore(folder, ports)).rejects.toMatchObject({
+    code: "store-newer",
+    at: file,
+    message: expect.stringContaining("9999-from-the-future") as string,
+  });
+  const after = new SqliteDatabase(file, { readonly: true });
+  expect(after.prepare("select count(*) from kysely_migration").pluck().get()).toBe(2);
+  after.close();
+});
+
+test("a file that is no database is refused as damaged and left as it is", async () => {
+  await writeFile(join(folder, "berth.sqlite"), "this is a text file, and a long one at that".repeat(20));
+  await expect(createSqliteStore(folder, ports)).rejects.toMatchObject({ code: "store-damaged" });
+});
+
+test("a data folder that cannot be one is refused by its path", async () => {
+  const path = join(folder, "file");
+  await writeFile(path, "");
+  await expect(createSqliteStore(path, ports)).rejects.toMatchObject({ code: "data-folder-unusable", at: path });
+});
+
+test("a locked database is an error with a remedy, and reads go on", async () => {
+  const store = await createSqliteStore(folder, ports);
+  await store.settings.set("region", "a");
+  const other = new SqliteDatabase(join(folder, "berth.sqlite"));
+  other.exec("begin immediate");
+  const attempt = store.ledger.commit([{ table: "subnet", before: null, after: subnet }], []);
+  await expect(attempt).rejects.toMatchObject({ code: "store-unwritable", remedy: expect.stringContaining("program") as string });
+  expect(await store.settings.get("region")).toBe("a");
+  other.exec("rollback");
+  other.close();
+  await store.ledger.commit([{ table: "subnet", before: null, after: subnet }], []);
+  await store.close();
+});
+
+test("only the owner can read the data folder's files", async () => {
+  await chmod(folder, 0o755);
+  const store = await createSqliteStore(folder, ports);
+  await store.settings.set("a", "b");
+  const { stat, readdir } = await import("node:fs/promises");
+  for (const name of await readdir(folder)) expect([name, (await stat(join(folder, name))).mode & 0o077]).toEqual([name, 0]);
+  await store.close();
+});

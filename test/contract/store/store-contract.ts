@@ -1,0 +1,331 @@
+import {
+  ipAddress,
+  ipPrefix,
+  parseHardwareAddress,
+  type Allocation,
+  type HardwareAddress,
+  type LeaseReport,
+  type Machine,
+  type Quarantine,
+  type Subnet,
+} from "@berth/core";
+import type { AuditEntry, RackRecord, Store, TokenRecord } from "../../../packages/coordinator/src/store/store.js";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+/** What a contract needs of an engine: a store, and the same store again after it was closed. */
+export interface StoreUnderTest {
+  open(): Promise<Store>;
+  discard(): Promise<void>;
+}
+
+export function nic(text: string): HardwareAddress {
+  const address = parseHardwareAddress(text);
+  if (address === null) throw new Error(`not a NIC: ${text}`);
+  return address;
+}
+
+export const subnet: Subnet = {
+  id: 1,
+  prefix: ipPrefix("192.168.50.0/24"),
+  site: "default",
+  gateway: ipAddress("192.168.50.1"),
+  domain: "rack.example",
+  mode: "window",
+  window: { first: ipAddress("192.168.50.200"), last: ipAddress("192.168.50.220") },
+  enlistment: null,
+  reserved: [{ first: ipAddress("192.168.50.10"), last: ipAddress("192.168.50.19") }],
+  dns: [ipAddress("192.168.50.2")],
+  ntp: null,
+  leaseTime: 600,
+  maxLeaseTime: 1200,
+  heldUntil: 1_700_000_000_000,
+  createdAt: 1_600_000_000_123,
+};
+
+export const machine: Machine = {
+  id: "m-1",
+  name: "db1",
+  state: "enrolled",
+  nics: [nic("02:00:00:00:00:01"), nic("02:00:00:00:00:02")],
+  createdAt: 5,
+};
+
+export const allocation: Allocation = {
+  id: "a-1",
+  kind: "machine",
+  subnetId: 1,
+  address: ipAddress("192.168.50.60"),
+  machineId: "m-1",
+  nics: machine.nics,
+  ownerKey: "machine/m-1/subnet/1",
+  name: "db1.rack.example",
+  owners: [],
+  delivery: "both",
+  createdAt: 6,
+};
+
+const quarantine: Quarantine = {
+  subnetId: 1,
+  site: "default",
+  address: ipAddress("192.168.50.61"),
+  releasedAt: 7,
+  until: 8,
+  nics: machine.nics,
+};
+const other: Machine = { ...machine, id: "m-2", name: null, nics: [nic("02:00:00:00:00:03")] };
+const entry: AuditEntry = { at: 9, actor: "admin", action: "enroll-machine", subject: "m-1", detail: { before: null, after: 1 } };
+const rack: RackRecord = {
+  id: "r-1",
+  name: "rack1",
+  site: "default",
+  joinedAt: 3,
+  certificateSerial: "0a1b",
+  publicKeyHash: "ff",
+};
+const token: TokenRecord = {
+  id: "t-1",
+  secretHash: "aa",
+  expiresAt: 99,
+  rackName: null,
+  site: "default",
+  usedBy: null,
+  usedAt: null,
+};
+const lease: LeaseReport = {
+  address: ipAddress("192.168.50.200"),
+  state: "active",
+  inUse: true,
+  allocatable: false,
+  hardwareAddress: nic("02:00:00:00:00:09"),
+  dnsLabel: null,
+  starts: 1,
+  ends: "never",
+};
+
+/** Every engine and the fake keep these promises. */
+export function storeContract(name: string, underTest: () => Promise<StoreUnderTest>): void {
+  describe(`${name} keeps the promises of a store`, () => {
+    let engine: StoreUnderTest;
+    let store: Store;
+    const reopen = async (): Promise<void> => {
+      await store.close();
+      store = await engine.open();
+    };
+    const fill = (): Promise<number> =>
+      store.ledger.commit(
+        [
+          { table: "next-subnet", before: 1, after: 2 },
+          { table: "subnet", before: null, after: subnet },
+          { table: "machine", before: null, after: machine },
+          { table: "machine", before: null, after: other },
+          { table: "allocation", before: null, after: allocation },
+          { table: "quarantine", before: null, after: quarantine },
+        ],
+        [entry],
+      );
+
+    beforeEach(async () => {
+      engine = await underTest();
+      store = await engine.open();
+    });
+    afterEach(async () => {
+      await store.close();
+      await engine.discard();
+    });
+
+    test("is empty at first", async () => {
+      const content = { subnets: [], machines: [], allocations: [], quarantines: [], nextSubnetId: 1 };
+      expect(await store.ledger.load()).toEqual({ revision: 0, content });
+      expect(await store.racks.list()).toEqual([]);
+      expect(await store.plans.load()).toEqual({ desired: [], serials: [] });
+    });
+
+    test("gives back what was committed, over a close", async () => {
+      expect(await fill()).toBe(1);
+      await reopen();
+      const content = {
+        subnets: [subnet],
+        machines: [machine, other],
+        allocations: [allocation],
+        quarantines: [quarantine],
+        nextSubnetId: 2,
+      };
+      expect(await store.ledger.load()).toEqual({ revision: 1, content });
+      expect(await store.audit.list(0, 10)).toEqual([{ ...entry, number: 1 }]);
+      expect(await store.audit.list(1, 10)).toEqual([]);
+    });
+
+    test("changes and removes records", async () => {
+      await fill();
+      const renamed: Subnet = { ...subnet, domain: "new.example", window: null, mode: "static" };
+      const fewer: Machine = { ...machine, state: "released", nics: [nic("02:00:00:00:00:02")] };
+      const moved: Machine = { ...other, nics: [nic("02:00:00:00:00:01"), ...other.nics] };
+      const named: Allocation = { ...allocation, name: "db1.new.example" };
+      await store.ledger.commit(
+        [
+          { table: "subnet", before: subnet, after: renamed },
+          { table: "machine", before: machine, after: fewer },
+          { table: "machine", before: other, after: moved },
+          { table: "allocation", before: allocation, after: named },
+          { table: "quarantine", before: quarantine, after: { ...quarantine, until: 80 } },
+        ],
+        [],
+      );
+      await reopen();
+      expect((await store.ledger.load()).content).toEqual({
+        subnets: [renamed],
+        machines: [fewer, moved],
+        allocations: [named],
+        quarantines: [{ ...quarantine, until: 80 }],
+        nextSubnetId: 2,
+      });
+      await store.ledger.commit(
+        [
+          { table: "allocation", before: named, after: null },
+          { table: "quarantine", before: { ...quarantine, until: 80 }, after: null },
+          { table: "machine", before: fewer, after: null },
+          { table: "subnet", before: renamed, after: null },
+        ],
+        [],
+      );
+      await reopen();
+      expect(await store.ledger.load()).toEqual({
+        revision: 3,
+        content: { subnets: [], machines: [moved], allocations: [], quarantines: [], nextSubnetId: 2 },
+      });
+    });
+
+    const second: Allocation = {
+      ...allocation,
+      id: "a-2",
+      machineId: "m-2",
+      nics: other.nics,
+      ownerKey: "k2",
+      name: "n2.rack.example",
+      address: ipAddress("192.168.50.62"),
+    };
+    test.each<[string, Partial<Allocation>]>([
+      ["an address twice in a site", { address: allocation.address }],
+      ["an owner key twice", { ownerKey: allocation.ownerKey }],
+      ["a name twice in a zone", { name: allocation.name }],
+      ["an address outside its subnet", { address: ipAddress("192.168.51.1") }],
+      ["a machine that is not there", { machineId: "m-9" }],
+    ])("refuses %s, and all that came with it", async (_, fault) => {
+      await fill();
+      const before = await store.ledger.load();
+      const third: Allocation = {
+        ...second,
+        id: "a-3",
+        ownerKey: "k3",
+        name: "n3.rack.example",
+        address: ipAddress("192.168.50.63"),
+      };
+      const attempt = store.ledger.commit(
+        [
+          { table: "allocation", before: null, after: third },
+          { table: "allocation", before: null, after: { ...second, ...fault } },
+        ],
+        [entry],
+      );
+      await expect(attempt).rejects.toMatchObject({ name: "EnvironmentError", code: "store-conflict" });
+      expect(await store.ledger.load()).toEqual(before);
+      expect(await store.audit.list(0, 10)).toHaveLength(1);
+      await store.ledger.commit([{ table: "allocation", before: null, after: second }], []);
+    });
+
+    test("refuses one NIC on two machines", async () => {
+      await fill();
+      const thief: Machine = { ...other, id: "m-3", nics: [nic("02:00:00:00:00:01")] };
+      const attempt = store.ledger.commit([{ table: "machine", before: null, after: thief }], []);
+      await expect(attempt).rejects.toMatchObject({ code: "store-conflict" });
+    });
+
+    test("keeps racks by id and refuses one name twice", async () => {
+      await store.racks.save(rack);
+      await store.racks.save({ ...rack, certificateSerial: null, site: "west" });
+      await expect(store.racks.save({ ...rack, id: "r-2" })).rejects.toMatchObject({ code: "store-conflict" });
+      await reopen();
+      expect(await store.racks.list()).toEqual([{ ...rack, certificateSerial: null, site: "west" }]);
+    });
+
+    test("removes a rack with its reports and its desired state", async () => {
+      const state = { format: 1 as const, rack: "r-1", generation: 1, subnets: [], zones: [], queryFrom: [], forwarders: [] };
+      await store.racks.save(rack);
+      store.reports.saveInterfaces("r-1", [], 4);
+      await store.reports.flush();
+      store.reports.replaceLeases("r-1", [lease]);
+      await store.plans.save([{ state, digest: "d" }], []);
+      await store.racks.remove("r-1");
+      await store.racks.remove("r-1");
+      await reopen();
+      expect([await store.racks.list(), (await store.plans.load()).desired, await store.reports.load()]).toEqual([
+        [],
+        [],
+        new Map(),
+      ]);
+    });
+
+    test("lets one key use a token, as often as it asks", async () => {
+      await store.tokens.save(token);
+      expect(await store.tokens.use("t-1", "key-a", 10)).toEqual({ ...token, usedBy: "key-a", usedAt: 10 });
+      expect(await store.tokens.use("t-1", "key-b", 11)).toMatchObject({ usedBy: "key-a", usedAt: 10 });
+      await reopen();
+      expect(await store.tokens.use("t-1", "key-a", 12)).toMatchObject({ usedBy: "key-a", usedAt: 10 });
+      expect(await store.tokens.use("t-9", "key-a", 12)).toBeNull();
+      expect(await store.tokens.list()).toHaveLength(1);
+      await store.tokens.remove("t-1");
+      expect(await store.tokens.list()).toEqual([]);
+    });
+
+    test("keeps settings, desired states and serials", async () => {
+      const state = { format: 1 as const, rack: "r-1", generation: 7, subnets: [], zones: [], queryFrom: [], forwarders: [] };
+      await store.settings.set("region", "a");
+      await store.settings.set("region", "b");
+      await store.plans.save(
+        [{ state: { ...state, generation: 6 }, digest: "d6" }],
+        [{ site: "default", origin: "a.example", serial: 1, digest: "x" }],
+      );
+      await store.plans.save(
+        [{ state, digest: "d7" }],
+        [{ site: "default", origin: "a.example", serial: 4294967295, digest: "y" }],
+      );
+      await reopen();
+      expect(await store.settings.get("region")).toBe("b");
+      expect(await store.settings.get("none")).toBeNull();
+      expect(await store.plans.load()).toEqual({
+        desired: [{ state, digest: "d7" }],
+        serials: [{ site: "default", origin: "a.example", serial: 4294967295, digest: "y" }],
+      });
+    });
+
+    test("keeps reports: leases one by one or replaced as a whole", async () => {
+      const free: LeaseReport = {
+        ...lease,
+        address: ipAddress("192.168.50.201"),
+        state: "free",
+        inUse: false,
+        allocatable: true,
+        hardwareAddress: null,
+        ends: 5,
+      };
+      store.reports.replaceLeases("r-1", [lease, free]);
+      store.reports.changeLeases("r-1", [{ ...free, ends: 6 }], [lease.address]);
+      await reopen();
+      expect(await store.reports.load()).toEqual(
+        new Map([["r-1", { interfaces: [], interfacesAt: null, leases: [{ ...free, ends: 6 }] }]]),
+      );
+      store.reports.saveInterfaces("r-1", [], 44);
+      store.reports.replaceLeases("r-1", [lease]);
+      await store.reports.flush();
+      expect(await store.reports.load()).toEqual(new Map([["r-1", { interfaces: [], interfacesAt: 44, leases: [lease] }]]));
+    });
+
+    test("says that it is closed", async () => {
+      await store.close();
+      await expect(store.ledger.load()).rejects.toMatchObject({ code: "store-closed" });
+      await expect(fill()).rejects.toMatchObject({ code: "store-closed" });
+      await expect(store.racks.list()).rejects.toMatchObject({ code: "store-closed" });
+      store = await engine.open();
+    });
+  });
+}
