@@ -10,8 +10,16 @@ export * from "./address/ranges.js";
 // lease: dhcpd's and Kea's lease files
 export * from "./lease/model.js";
 export type * from "./lease/reader.js";
-export * from "./lease/follow.js";
+export * from "./lease/standing.js";
+export * from "./lease/hostname.js";
+export * from "./lease/octets.js";
+export * from "./lease/hardware-of.js";
+export * from "./lease/same-lease.js";
+export * from "./lease/contract.js";
 export * from "./lease/lease-report.js";
+export { createLeaseReader, type LeaseReaderOptions } from "./lease/dhcpd/lease-reader.js";
+export { formatTime } from "./lease/dhcpd/time-value.js";
+export * from "./lease/follow.js";
 export * from "./lease/kea/kea-reader.js";
 export * from "./lease/kea/kea-files.js";
 
@@ -45,6 +53,7 @@ export * from "./topology/topology-problems.js";
 export * from "./topology/networks.js";
 export * from "./topology/segments.js";
 export * from "./topology/servers-for.js";
+export * from "./topology/region-addresses.js";
 export * from "./topology/from-rack-views.js";
 
 // names: labels and pre-made names

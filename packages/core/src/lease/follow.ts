@@ -114,3 +114,56 @@ export function judgeReread(found: RereadFinding, known: number, settleMs: numbe
   const suspicious = known > 0 && (found.declarations === 0 || (found.unfinished && found.declarations < known));
   return suspicious && found.quietMs < settleMs ? "wait" : "swap";
 }
+
+/** How changes are noticed. */
+export type FollowWatching =
+  | { readonly kind: "events" }
+  /** Looked at on a schedule only. `network`: the filesystem's name; `unwatchable`: why the directory cannot be watched. */
+  | { readonly kind: "polling"; readonly reason: "network" | "unwatchable"; readonly detail: string }
+  | { readonly kind: "no-directory" };
+
+/** What an operator must know about the follower of the file at that path; empty when all is well. */
+export function checkFollow(path: string, state: FollowState, watching: FollowWatching): readonly Problem[] {
+  return [...watchingProblems(path, watching), ...stateProblems(path, state)];
+}
+
+function watchingProblems(path: string, watching: FollowWatching): readonly Problem[] {
+  if (watching.kind !== "polling") return [];
+  return watching.reason === "network"
+    ? [
+        {
+          code: "leases-on-network-filesystem",
+          at: path,
+          message: `the leases file lies on ${watching.detail}, which tells of no changes: it is looked at on a schedule`,
+          remedy: "keep the leases file on a disk of the rack host",
+        },
+      ]
+    : [
+        {
+          code: "leases-unwatchable",
+          at: path,
+          message: `the directory of the leases file cannot be watched, it is looked at on a schedule: ${watching.detail}`,
+          remedy: "raise fs.inotify.max_user_watches and max_user_instances if they are used up",
+        },
+      ];
+}
+
+function stateProblems(path: string, state: FollowState): readonly Problem[] {
+  switch (state.kind) {
+    case "lost":
+      return [
+        {
+          code: "leases-missing",
+          at: path,
+          message: "there is no leases file; the last known leases stand",
+          remedy: "check that dhcpd runs and where its -lf option points",
+        },
+      ];
+    case "unreadable":
+      return [{ ...state.problem, code: "leases-unreadable", at: path }];
+    case "failing":
+      return [{ ...state.problem, code: "leases-read-failed", at: path }];
+    default:
+      return [];
+  }
+}

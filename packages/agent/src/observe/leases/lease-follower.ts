@@ -1,0 +1,327 @@
+import { basename, dirname } from "node:path";
+import {
+  checkFollow,
+  judgeReread,
+  stepFollow,
+  type FollowAction,
+  type FollowSighting,
+  type FollowState,
+  type FollowStep,
+  type Lease,
+  type LeaseReader,
+  type RereadReason,
+} from "@berth/core";
+import { EnvironmentError, describeError, type Clock, type Log } from "@berth/host";
+import { createAlarm, type Alarm } from "./alarm.js";
+import { collectChange } from "./collect-change.js";
+import { watchLeasesDirectory, type DirectoryPorts, type WatchedDirectory } from "./directory.js";
+import type { LeaseChange, LeaseFollower, LeaseFollowerHealth } from "./model.js";
+import { openReading, UNSEEN, type Reading, type Seen } from "./reading.js";
+
+export interface LeaseFollowerOptions {
+  /** Absolute path of the leases file. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly ports: DirectoryPorts;
+  readonly log: Log;
+  /** A reader for one file from its start. */
+  readonly createReader: () => LeaseReader;
+  /** Files that belong before it (Kea's), oldest first, in alternatives: the first one of which any file exists is read. Default none. */
+  readonly filesBefore?: readonly (readonly string[])[];
+  /** Looks at the path at least this often, whatever the events say. Default 1000. */
+  readonly pollMs?: number;
+  /** How long the file may be away before that is a problem. Default 5000. */
+  readonly graceMs?: number;
+  /** How long an emptied or unfinished file must be quiet before its emptiness is believed. Default 1000. */
+  readonly settleMs?: number;
+}
+
+/** A reading that does not stand yet. */
+interface Candidate extends Reading {
+  readonly reason: RereadReason;
+  /** Monotonic, when it last grew. */
+  grownAt: number;
+}
+
+export function createLeaseFollower(options: LeaseFollowerOptions): LeaseFollower {
+  const follower = new FileFollower(options);
+  return {
+    run: (signal) => follower.run(signal),
+    snapshot: () => follower.snapshot(),
+    lease: (key) => follower.lease(key),
+    health: () => follower.health(),
+    onChange: (listener) => follower.onChange(listener),
+  };
+}
+
+class FileFollower {
+  readonly #options: Required<LeaseFollowerOptions>;
+  readonly #listeners = new Set<(change: LeaseChange) => void>();
+  readonly #directory: WatchedDirectory;
+  #alarm: Alarm | null = null;
+  #state: FollowState = { kind: "starting" };
+  /** What stands: its table is what everybody is told. */
+  #current: Reading | null = null;
+  #candidate: Candidate | null = null;
+  #size = 0;
+  #generation = 0;
+  /** Wall time at which everybody was last told what is in use. */
+  #judgedAt = 0;
+  #changedAt: number | null = null;
+  #lookedAt: number | null = null;
+  #tendAt = 0;
+
+  constructor(options: LeaseFollowerOptions) {
+    this.#options = { filesBefore: [], pollMs: 1000, graceMs: 5000, settleMs: 1000, ...options };
+    const name = basename(options.path);
+    this.#directory = watchLeasesDirectory(dirname(options.path), options.ports, {
+      concerns: (entry) => entry === null || entry === name,
+      wake: () => this.#alarm?.ring(),
+    });
+  }
+
+  onChange(listener: (change: LeaseChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const alarm = createAlarm(this.#options.clock, signal);
+    this.#alarm = alarm;
+    try {
+      while (!signal.aborted) {
+        if (await this.#readAhead()) await nextTurn();
+        await this.#pass();
+        await alarm.waitUntil(this.#nextPassAt()).catch(rethrowUnless(signal));
+      }
+    } finally {
+      this.#directory.close();
+      await this.#candidate?.tail.close();
+      await this.#current?.tail.close();
+    }
+  }
+
+  /**
+   * Most wakes are appends to the file that is open: they are read and told before anything is looked at, because the look costs more
+   * than the read. The old descriptor would be drained first in any case. Answers whether the listeners were called.
+   */
+  async #readAhead(): Promise<boolean> {
+    const before = this.#current?.reader.offset;
+    if (this.#state.kind !== "following" || before === undefined) return false;
+    await this.#guard(() => this.#drain());
+    return this.#current?.reader.offset !== before && this.#publish(new Set(), false);
+  }
+
+  /** One look and everything that follows from it; ends with at most one call of the listeners. */
+  async #pass(): Promise<void> {
+    const { clock, pollMs } = this.#options;
+    if (clock.monotonic() >= this.#tendAt) {
+      await this.#guard(() => this.#directory.tend());
+      this.#tendAt = clock.monotonic() + pollMs;
+    }
+    const changed = new Set<string>();
+    const first = (await this.#guard(() => this.#look(changed))) ?? false;
+    this.#publish(changed, first);
+  }
+
+  /** Answers whether the first table of all came to stand; `changed` gets the keys in which a new table differs. */
+  async #look(changed: Set<string>): Promise<boolean> {
+    const { clock, path } = this.#options;
+    const answer = this.#directory.files.stamp(path);
+    const stamp = answer instanceof Promise ? await answer : answer;
+    this.#lookedAt = clock.monotonic();
+    this.#size = stamp?.size ?? 0;
+    const { state, action } = this.#step(stamp === null ? { kind: "absent" } : { kind: "file", ...stamp });
+    await this.#act(action, stamp ?? UNSEEN);
+    this.#enter(state); // after the act: a disk that can be looked at but not read is failing, and stays so
+    return this.#settle(changed);
+  }
+
+  async #act(action: FollowAction, seen: Seen): Promise<void> {
+    switch (action.kind) {
+      case "none":
+        return;
+      case "drain":
+        await this.#drop();
+        await this.#drain();
+        return;
+      case "read":
+        await this.#readOn(seen);
+        return;
+      case "reread":
+        if (action.drain) await this.#drain();
+        await this.#reread(action.reason, seen);
+    }
+  }
+
+  async #readOn(seen: Seen): Promise<void> {
+    const reading = this.#candidate ?? this.#current;
+    if (reading === null) return;
+    const before = reading.reader.offset;
+    const end = await reading.tail.readOn(seen, (bytes) => reading.reader.push(bytes));
+    if (end === "overwritten") await this.#reread("overwritten", seen);
+    else if (reading === this.#candidate && reading.reader.offset > before) {
+      this.#candidate.grownAt = this.#options.clock.monotonic();
+    }
+  }
+
+  /** What the old descriptor got before its name went away; overwritten content is not ours any more. */
+  async #drain(): Promise<void> {
+    const current = this.#current;
+    await current?.tail.readOn(UNSEEN, (bytes) => current.reader.push(bytes));
+  }
+
+  async #reread(reason: RereadReason, seen: Seen): Promise<void> {
+    await this.#drop();
+    const reading = await openReading(this.#directory.files, this.#options, seen);
+    if (reading === null) return; // gone or moved on since the look; the next one will say so
+    this.#candidate = { ...reading, reason, grownAt: this.#options.clock.monotonic() };
+  }
+
+  async #drop(): Promise<void> {
+    const candidate = this.#candidate;
+    this.#candidate = null;
+    await candidate?.tail.close();
+  }
+
+  /** Lets the candidate take the place of the table in force, if it is fit to. */
+  async #settle(changed: Set<string>): Promise<boolean> {
+    const candidate = this.#candidate;
+    if (candidate === null) return false;
+    const { clock, settleMs } = this.#options;
+    const quietMs = clock.monotonic() - candidate.grownAt;
+    const found = { declarations: declarations(candidate), unfinished: candidate.reader.pendingTail, quietMs };
+    const known = this.#current === null ? 0 : declarations(this.#current);
+    if (judgeReread(found, known, settleMs) === "wait") {
+      const since = this.#state.kind === "settling" ? this.#state.since : clock.monotonic();
+      this.#enter({ kind: "settling", since, reason: candidate.reason });
+      return false;
+    }
+    const previous = this.#current;
+    this.#current = { tail: candidate.tail, reader: candidate.reader };
+    this.#candidate = null;
+    this.#generation += 1;
+    this.#enter({ kind: "following" });
+    if (previous === null) return true;
+    const { table } = candidate.reader;
+    this.#judgedAt = clock.now();
+    for (const key of previous.reader.table.takeLapses(this.#judgedAt)) changed.add(key);
+    for (const key of previous.reader.table.takeChanges()) changed.add(key);
+    for (const key of table.changesFrom(previous.reader.table)) changed.add(key);
+    table.takeLapses(this.#judgedAt);
+    table.takeChanges();
+    await previous.tail.close();
+    return false;
+  }
+
+  #step(sighting: FollowSighting): FollowStep {
+    const { clock, graceMs } = this.#options;
+    const position = (this.#candidate ?? this.#current)?.tail.position ?? null;
+    return stepFollow({ state: this.#state, position }, sighting, { at: clock.monotonic(), graceMs });
+  }
+
+  #enter(state: FollowState): void {
+    const before = this.#state;
+    this.#state = state;
+    if (before.kind === state.kind) return;
+    const { log, path } = this.#options;
+    const [problem] = checkFollow(path, state, { kind: "events" });
+    if (problem !== undefined) log.warn({ path, code: problem.code }, problem.message);
+    else log.debug({ path, from: before.kind, to: state.kind }, "leases file");
+  }
+
+  /** Trouble of the world becomes a state; everything that was known stands. */
+  async #guard<T>(call: () => Promise<T>): Promise<T | null> {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof EnvironmentError)) throw error;
+      const problem = { code: error.code, at: error.at, message: describeError(error), ...remedyOf(error) };
+      this.#enter(this.#step({ kind: "failed", blocked: error.code === "file-unreadable", problem }).state);
+      return null;
+    }
+  }
+
+  /**
+   * Tells what changed by the file (`keys` and what the table in force noted) and by the clock, all judged at one time. Answers whether
+   * there was anything to tell.
+   */
+  #publish(keys: Set<string>, reset: boolean): boolean {
+    if (this.#current === null) return false;
+    const { table } = this.#current.reader;
+    this.#judgedAt = this.#options.clock.now();
+    for (const key of table.takeLapses(this.#judgedAt)) keys.add(key);
+    for (const key of table.takeChanges()) keys.add(key);
+    const change = collectChange(table, [...keys], this.#judgedAt);
+    if (!reset && keys.size === 0) return false;
+    this.#changedAt = this.#options.clock.monotonic();
+    for (const listener of [...this.#listeners]) listener(reset ? { ...change, reset } : change);
+    return true;
+  }
+
+  /** Monotonic: the poll, the next lapse or the end of the wait for a quiet file, whichever comes first. */
+  #nextPassAt(): number {
+    const { clock, pollMs, settleMs } = this.#options;
+    const at = clock.monotonic();
+    const lapse = this.#current?.reader.table.nextLapse(this.#judgedAt) ?? null;
+    const lapseAt = lapse === null ? Number.POSITIVE_INFINITY : at + Math.max(0, lapse - clock.now());
+    const settleAt = this.#candidate === null ? Number.POSITIVE_INFINITY : this.#candidate.grownAt + settleMs;
+    return Math.min(at + pollMs, lapseAt, settleAt);
+  }
+
+  snapshot(): LeaseChange["upserts"] {
+    const table = this.#current?.reader.table;
+    if (table === undefined) return [];
+    return collectChange(table, [...keysOf(table.leases())], this.#options.clock.now()).upserts;
+  }
+
+  lease(key: string): Lease | null {
+    return this.#current?.reader.table.get(key) ?? null;
+  }
+
+  health(): LeaseFollowerHealth {
+    const at = this.#options.clock.monotonic();
+    const reader = this.#current?.reader;
+    const newest = (this.#candidate ?? this.#current)?.tail.position;
+    const offset = newest?.offset ?? 0;
+    const watching = this.#directory.watching;
+    return {
+      state: this.#state,
+      watching,
+      offset,
+      lagBytes: Math.max(0, this.#size - offset),
+      generation: this.#generation,
+      identity: this.#current?.tail.position.identity ?? null,
+      leases: reader?.table.size ?? 0,
+      hosts: reader?.table.hosts.size ?? 0,
+      pendingTail: reader?.pendingTail ?? false,
+      skippedDeclarations: reader?.skippedDeclarations ?? 0,
+      lastChangeAgeMs: this.#changedAt === null ? null : at - this.#changedAt,
+      lastLookAgeMs: this.#lookedAt === null ? null : at - this.#lookedAt,
+      wakes: this.#directory.wakes,
+      problems: checkFollow(this.#options.path, this.#state, watching),
+    };
+  }
+}
+
+function declarations(reading: Reading): number {
+  return reading.reader.table.size + reading.reader.table.hosts.size;
+}
+
+function* keysOf(leases: Iterable<{ readonly key: string }>): Iterable<string> {
+  for (const { key } of leases) yield key;
+}
+
+function remedyOf(error: EnvironmentError): { remedy?: string } {
+  return error.remedy === undefined ? {} : { remedy: error.remedy };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function rethrowUnless(signal: AbortSignal): (reason: unknown) => void {
+  return (reason) => {
+    if (!signal.aborted) throw reason;
+  };
+}
