@@ -1,0 +1,149 @@
+import { ipv4FromNumber, ipv4Number, parseIpAddress } from "../../address/ip.js";
+import { hardwareAddressOf } from "../hardware-of.js";
+import type { FailoverState, HostDeclaration, Lease, LeaseFileFamily } from "../model.js";
+import type { LeaseTable } from "../reader.js";
+import { sameLease } from "../same-lease.js";
+import { TIME_NEVER, TIME_UNKNOWN } from "../dhcpd/time-value.js";
+import { HardwareIndex } from "./hardware-index.js";
+import { LapseClock } from "./lapse-clock.js";
+import { ACTIVE_BITS, COLUMN_BITS, COLUMN_ENDS, Lease4Rows, READER_CHANGES, READER_INDEX, ROW_WORDS } from "./lease4-rows.js";
+import { lease4Of } from "./lease4-view.js";
+import { Lease6Records } from "./lease6-records.js";
+
+/** A row number (IPv4) or a key (IPv6). */
+type Entry = number | string;
+
+/** The table behind the reader of dhcpd's files. What is derived (lapses, the hardware index) is brought up to date only when it is asked for. */
+export class DhcpdTable implements LeaseTable {
+  family: LeaseFileFamily = null;
+  readonly rows4 = new Lease4Rows();
+  readonly records6 = new Lease6Records();
+  readonly hosts = new Map<string, HostDeclaration>();
+  readonly rubouts = new Set<string>();
+  readonly failover = new Map<string, FailoverState>();
+  readonly #index4 = new HardwareIndex(this.rows4);
+  readonly #index6 = new Map<string, Set<string>>();
+  readonly #indexed6 = new Map<string, string>();
+  readonly #clock = new LapseClock<Entry>({ endOf: (entry) => this.#endOf(entry), all: () => this.#entries() });
+
+  get size(): number {
+    return this.rows4.count + this.records6.records.size;
+  }
+
+  get(key: string): Lease | null {
+    const record = this.records6.records.get(key);
+    if (record !== undefined) return record.lease;
+    const row = this.#rowOf(key);
+    return row < 0 ? null : this.#lease4(row);
+  }
+
+  *leases(): Iterable<Lease> {
+    for (let row = 0; row < this.rows4.count; row++) yield this.#lease4(row);
+    for (const { lease } of this.records6.records.values()) yield lease;
+  }
+
+  keysOfHardware(hardwareAddress: string): readonly string[] {
+    this.#derive();
+    return [...this.#index4.rowsOf(hardwareAddress).map((row) => this.#key(row)), ...(this.#index6.get(hardwareAddress) ?? [])];
+  }
+
+  takeChanges(): readonly string[] {
+    return [...this.rows4.takeDirty(READER_CHANGES).map((row) => this.#key(row)), ...this.records6.takeDirty(READER_CHANGES)];
+  }
+
+  changesFrom(previous: LeaseTable): readonly string[] {
+    const changed: string[] = [];
+    for (const lease of this.leases()) {
+      const before = previous.get(lease.key);
+      if (before === null || !sameLease(before, lease)) changed.push(lease.key);
+    }
+    for (const { key } of previous.leases()) if (this.get(key) === null) changed.push(key);
+    return changed;
+  }
+
+  nextLapse(now: number): number | null {
+    this.#derive();
+    return this.#clock.next(now);
+  }
+
+  takeLapses(now: number): readonly string[] {
+    this.#derive();
+    return this.#clock.take(now).map((entry) => this.#key(entry));
+  }
+
+  /** The first failover peer of the file changes what may be given away of every lease. */
+  setFailover(name: string, state: FailoverState): void {
+    const first = this.failover.size === 0;
+    this.failover.set(name, state);
+    if (first) for (let row = 0; row < this.rows4.count; row++) this.rows4.markDirty(row);
+  }
+
+  setHost(host: HostDeclaration): void {
+    this.rubouts.delete(host.name);
+    this.hosts.set(host.name, host);
+  }
+
+  rubOut(name: string): void {
+    this.hosts.delete(name);
+    this.rubouts.add(name);
+  }
+
+  #lease4(row: number): Lease {
+    return lease4Of(this.rows4, row, this.failover.size > 0);
+  }
+
+  #rowOf(key: string): number {
+    const address = parseIpAddress(key);
+    return address === null || address.includes(":") ? -1 : this.rows4.find(ipv4Number(address) | 0);
+  }
+
+  #key(entry: Entry): string {
+    return typeof entry === "string" ? entry : ipv4FromNumber((this.rows4.rows[entry * ROW_WORDS] ?? 0) >>> 0);
+  }
+
+  *#entries(): Iterable<Entry> {
+    for (let row = 0; row < this.rows4.count; row++) yield row;
+    yield* this.records6.records.keys();
+  }
+
+  /** The end of a lease that is in use until then: active, or without a written state, with a time. */
+  #endOf(entry: Entry): number | null {
+    if (typeof entry === "string") {
+      const lease = this.records6.records.get(entry)?.lease;
+      const bounded = lease !== undefined && (lease.bindingState ?? "active") === "active" && typeof lease.ends === "number";
+      return bounded && typeof lease.ends === "number" ? lease.ends : null;
+    }
+    const base = entry * ROW_WORDS;
+    const state = (this.rows4.rows[base + COLUMN_BITS] ?? 0) & 15;
+    const ends = (this.rows4.rows[base + COLUMN_ENDS] ?? 0) >>> 0;
+    return (state === 0 || state === ACTIVE_BITS) && ends !== TIME_NEVER && ends !== TIME_UNKNOWN ? ends : null;
+  }
+
+  #derive(): void {
+    for (const row of this.rows4.takeDirty(READER_INDEX)) {
+      this.#index4.update(row);
+      this.#clock.changed(row);
+    }
+    for (const key of this.records6.takeDirty(READER_INDEX)) {
+      this.#index6Update(key);
+      this.#clock.changed(key);
+    }
+    this.#clock.trim(this.size);
+  }
+
+  #index6Update(key: string): void {
+    const lease = this.records6.records.get(key)?.lease;
+    const address = lease === undefined ? null : hardwareAddressOf(lease);
+    const before = this.#indexed6.get(key);
+    if (before !== undefined && before !== address) {
+      const keys = this.#index6.get(before);
+      keys?.delete(key);
+      if (keys?.size === 0) this.#index6.delete(before);
+      this.#indexed6.delete(key);
+    }
+    if (address === null || before === address) return;
+    this.#indexed6.set(key, address);
+    const keys = this.#index6.get(address) ?? new Set<string>();
+    this.#index6.set(address, keys.add(key));
+  }
+}

@@ -1,0 +1,191 @@
+import { BINDING_STATES, type BindingState } from "../model.js";
+import { TIME_UNKNOWN } from "../dhcpd/time-value.js";
+import { Arena } from "./arena.js";
+
+/**
+ * The IPv4 leases as rows of one typed array, a cache line each, plus one arena of texts: no object per lease, so that a million leases cost
+ * what their text costs and a renewal of a known lease allocates nothing.
+ */
+export const ROW_WORDS = 16;
+export const COLUMN_ADDRESS = 0;
+export const COLUMN_STARTS = 1;
+export const COLUMN_ENDS = 2;
+export const COLUMN_TSTP = 3;
+export const COLUMN_TSFP = 4;
+export const COLUMN_ATSFP = 5;
+export const COLUMN_CLTT = 6;
+export const COLUMN_BITS = 7;
+export const COLUMN_OFFSET = 8;
+export const COLUMN_LENGTH = 9;
+export const COLUMN_CAPACITY = 10;
+/** Chain of the hardware address index: the next and the previous row + 1 in the bucket, and the bucket's hash as indexed. */
+export const COLUMN_NEXT = 11;
+export const COLUMN_PREVIOUS = 12;
+export const COLUMN_HASH = 13;
+/** Dirty bits of the readers of changes; not part of the lease. */
+export const COLUMN_DIRTY = 14;
+
+/** `bits`: three states of four bits each (0 none, 1 to 7 as listed, 8 unknown), flags, and how the text in the arena is to be read. */
+export const BITS_NEXT_SHIFT = 4;
+export const BITS_REWIND_SHIFT = 8;
+export const BITS_BOOTP = 1 << 12;
+export const BITS_RESERVED = 1 << 13;
+/** The text is the whole body of the block; without this bit it is what follows times and states in dhcpd's own layout. */
+export const BITS_WHOLE_BODY = 1 << 14;
+/** The text comes from a damaged block: its strings end with their lines. */
+export const BITS_DAMAGED = 1 << 15;
+
+const UNKNOWN_STATE = 8;
+
+export function stateBits(state: BindingState | "unknown" | null): number {
+  return state === null ? 0 : state === "unknown" ? UNKNOWN_STATE : BINDING_STATES.indexOf(state) + 1;
+}
+
+export function stateOfBits(bits: number): BindingState | "unknown" | null {
+  const number = bits & 15;
+  return number === 0 ? null : number === UNKNOWN_STATE ? "unknown" : (BINDING_STATES[number - 1] ?? "unknown");
+}
+
+export const ACTIVE_BITS = stateBits("active");
+
+/** Who wants to know of changed rows, each with a bit and a list of its own. */
+export const READERS = 2;
+export const READER_CHANGES = 0;
+export const READER_INDEX = 1;
+
+const START_ROWS = 256;
+const COMPACT_MIN = 256 * 1024;
+
+export class Lease4Rows {
+  rows = new Int32Array(START_ROWS * ROW_WORDS);
+  count = 0;
+  readonly arena = new Arena();
+  /** Open addressing: row + 1, 0 for empty; a power of two, at most half full. */
+  slots = new Int32Array(START_ROWS * 2);
+  mask = START_ROWS * 2 - 1;
+  /** Shift that keeps as many of the upper hash bits as there are blocks of 256 slots. */
+  shift = 32 - Math.log2((START_ROWS * 2) / 256);
+  readonly dirty: [number[], number[]] = [[], []];
+
+  /** The row of this address (32 bits), or -1. */
+  find(address: number): number {
+    const { slots, rows, mask } = this;
+    for (let at = this.hash(address); ; at = (at + 1) & mask) {
+      const row = (slots[at] ?? 0) - 1;
+      if (row < 0 || rows[row * ROW_WORDS] === address) return row;
+    }
+  }
+
+  /** The row of this address, made if there is none; a new row is all unknown. */
+  findOrAdd(address: number): number {
+    const { slots, rows, mask } = this;
+    for (let at = this.hash(address); ; at = (at + 1) & mask) {
+      const row = (slots[at] ?? 0) - 1;
+      if (row < 0) return this.#add(address, at);
+      if (rows[row * ROW_WORDS] === address) return row;
+    }
+  }
+
+  /** Neighbours stay neighbours, for ranges are dense; blocks of 256 are scattered, so that no stride piles up. */
+  hash(address: number): number {
+    return ((address & 255) | ((Math.imul(address >>> 8, 0x9e3779b1) >>> this.shift) << 8)) & this.mask;
+  }
+
+  #add(address: number, at: number): number {
+    const row = this.count++;
+    if ((row + 1) * ROW_WORDS > this.rows.length) this.#growRows();
+    const base = row * ROW_WORDS;
+    this.rows[base] = address;
+    for (let column = COLUMN_STARTS; column <= COLUMN_CLTT; column++) this.rows[base + column] = TIME_UNKNOWN;
+    this.slots[at] = row + 1;
+    if (this.count * 2 > this.slots.length) this.#growSlots();
+    this.markDirty(row);
+    return row;
+  }
+
+  #growRows(): void {
+    const rows = new Int32Array(Math.ceil((this.rows.length / ROW_WORDS) * 1.5) * ROW_WORDS);
+    rows.set(this.rows);
+    this.rows = rows;
+  }
+
+  #growSlots(): void {
+    const size = this.slots.length * 2;
+    this.slots = new Int32Array(size);
+    this.mask = size - 1;
+    this.shift = 32 - Math.log2(size / 256);
+    for (let row = 0; row < this.count; row++) {
+      let at = this.hash(this.rows[row * ROW_WORDS] ?? 0);
+      while (this.slots[at] !== 0) at = (at + 1) & this.mask;
+      this.slots[at] = row + 1;
+    }
+  }
+
+  /** Puts a text into the row's place in the arena, or into a new place when it does not fit. */
+  setText(row: number, source: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    const base = row * ROW_WORDS;
+    const capacity = this.rows[base + COLUMN_CAPACITY] ?? 0;
+    if (length > capacity) {
+      this.arena.garbage += capacity;
+      this.rows[base + COLUMN_LENGTH] = 0;
+      if (this.arena.garbage > COMPACT_MIN && this.arena.garbage * 2 > this.arena.used) this.#compact();
+      const given = Arena.capacityFor(length);
+      this.rows[base + COLUMN_OFFSET] = this.arena.allocate(given);
+      this.rows[base + COLUMN_CAPACITY] = given;
+    }
+    this.rows[base + COLUMN_LENGTH] = length;
+    if (length > 0) this.arena.write(this.rows[base + COLUMN_OFFSET] ?? 0, source, start, end);
+  }
+
+  sameText(row: number, source: Uint8Array, start: number, end: number): boolean {
+    const base = row * ROW_WORDS;
+    const offset = this.rows[base + COLUMN_OFFSET] ?? 0;
+    if (this.rows[base + COLUMN_LENGTH] !== end - start) return false;
+    const { bytes } = this.arena;
+    for (let i = start; i < end; i++) if (source[i] !== bytes[offset + i - start]) return false;
+    return true;
+  }
+
+  /** Everything that is referred to moves to the front of a new run; rows whose text is empty give their place up. */
+  #compact(): void {
+    const { rows, arena } = this;
+    let needed = 0;
+    for (let row = 0; row < this.count; row++) {
+      const length = rows[row * ROW_WORDS + COLUMN_LENGTH] ?? 0;
+      needed += length === 0 ? 0 : Arena.capacityFor(length);
+    }
+    const bytes = new Uint8Array(Math.ceil(needed * 1.25) + COMPACT_MIN);
+    let used = 0;
+    for (let row = 0; row < this.count; row++) {
+      const base = row * ROW_WORDS;
+      const length = rows[base + COLUMN_LENGTH] ?? 0;
+      const offset = rows[base + COLUMN_OFFSET] ?? 0;
+      const capacity = length === 0 ? 0 : Arena.capacityFor(length);
+      if (length > 0) bytes.set(arena.bytes.subarray(offset, offset + length), used);
+      rows[base + COLUMN_OFFSET] = used;
+      rows[base + COLUMN_CAPACITY] = capacity;
+      used += capacity;
+    }
+    arena.replace(bytes, used);
+    arena.garbage = 0;
+  }
+
+  markDirty(row: number): void {
+    const at = row * ROW_WORDS + COLUMN_DIRTY;
+    const bits = this.rows[at] ?? 0;
+    const missing = ~bits & ((1 << READERS) - 1);
+    if (missing === 0) return;
+    for (let reader = 0; reader < READERS; reader++) if ((missing >> reader) & 1) this.dirty[reader]?.push(row);
+    this.rows[at] = bits | missing;
+  }
+
+  /** The rows changed since this reader's last call, each once. */
+  takeDirty(reader: 0 | 1): readonly number[] {
+    const taken = this.dirty[reader];
+    this.dirty[reader] = [];
+    for (const row of taken)
+      this.rows[row * ROW_WORDS + COLUMN_DIRTY] = (this.rows[row * ROW_WORDS + COLUMN_DIRTY] ?? 0) & ~(1 << reader);
+    return taken;
+  }
+}
