@@ -31,7 +31,7 @@ export function addressLeaves(topology: Topology, known: TopologyRack, address: 
   const overlap = seenUntil - successor.held.since;
   const proves =
     overlap <= failoverMs && -overlap <= moveWindowMs && canMove(verdictOn(topology, successor.rack, successor.held));
-  if (!isVirtual && !proves) return [rest];
+  if (!isVirtual && !proves) return [{ ...rest, owner: rack }];
   const at = Math.max(seenUntil, successor.held.since);
   return [withMove(rest, { from: rack, to: successor.rack.report.rack, at, proves }, successor.held.since)];
 }
@@ -56,7 +56,7 @@ export function addressAppears(topology: Topology, next: TopologyRack, address: 
     return [isVirtual ? withMove(before, move, topology.at) : before];
   }
   const { departed } = facts;
-  if (departed === null || departed.rack === rack) return [before];
+  if (departed === null || departed.rack === rack || facts.owner === rack) return [before];
   const proves = topology.at - departed.at <= topology.times.moveWindowMs && canMove(own);
   if (!proves && !departed.virtual && own.class !== "vip") return [before];
   return [withMove(before, { from: departed.rack, to: rack, at: topology.at, proves }, topology.at)];
@@ -80,11 +80,11 @@ function withMove(facts: AddressFacts, move: VipMove, notBefore: number): Addres
   const again = last?.from === move.from && last.to === move.to && last.at >= notBefore;
   const settled = again ? { ...last, proves: last.proves || move.proves } : move;
   const moves = [...(again ? facts.moves.slice(0, -1) : facts.moves), settled].slice(-MOVES_MAX);
-  return { ...facts, moves, proof: settled.proves ? settled : facts.proof };
+  return { ...facts, moves, ...(settled.proves ? { proof: settled, owner: null } : {}) };
 }
 
 function nobodys(site: string, address: IpAddress): AddressFacts {
-  return { site, address, holders: [], departed: null, proof: null, moves: [] };
+  return { site, address, holders: [], departed: null, owner: null, proof: null, moves: [] };
 }
 
 function others(topology: Topology, facts: AddressFacts, rack: string): readonly OtherHolder[] {

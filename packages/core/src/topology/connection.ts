@@ -74,7 +74,7 @@ export function recallMoves(topology: Topology, events: readonly (TopologyEvent 
   let { addresses } = topology;
   for (const { site, address, from, to, at, proves } of events) {
     const key = addressKey(site, address);
-    const facts = addresses.get(key) ?? { site, address, holders: [], departed: null, proof: null, moves: [] };
+    const facts = addresses.get(key) ?? { site, address, holders: [], departed: null, owner: null, proof: null, moves: [] };
     const move = { from, to, at, proves };
     addresses = addresses.set(key, { ...facts, moves: [...facts.moves, move].slice(-32), proof: proves ? move : facts.proof });
   }

@@ -98,6 +98,8 @@ export interface AddressFacts {
   readonly holders: readonly string[];
   /** Last of them that gave it up, and when, while nobody took it. */
   readonly departed: { readonly rack: string; readonly at: number; readonly virtual: boolean } | null;
+  /** Had it for its own while another took it for longer than a failover: may come back to it without having made it virtual. */
+  readonly owner: string | null;
   /** The move that proved it virtual; stays. */
   readonly proof: VipMove | null;
   /** Newest last; bounded. */
