@@ -129,6 +129,45 @@ describe("zones of a site", () => {
   });
 });
 
+interface NameCase {
+  readonly given: { readonly domain: string; readonly names: Record<string, string> };
+  readonly expect: { readonly must_contain: string[]; readonly must_not_contain: string[] };
+}
+
+describe("name cases of the case bank", () => {
+  it.each(["180-invalid-characters", "182-numeric-and-ip-like"])("%s", (file) => {
+    const path = new URL(`../../../../test/fixtures/dns/${file}.json`, import.meta.url);
+    const { given, expect: wanted } = JSON.parse(readFileSync(path, "utf8")) as NameCase;
+    const entries = Object.entries(given.names);
+    const sources = {
+      subnets: [{ id: 1, prefix: ipPrefix("192.0.2.0/24"), domain: given.domain }],
+      allocations: entries.map(([name, address]) => ({
+        subnetId: 1,
+        address: ipAddress(address),
+        name: `${name}.${given.domain}`,
+      })),
+      servers,
+    };
+    const composed = composeZones(sources);
+    const names = resolved(sources);
+    for (const name of wanted.must_contain) {
+      const address = given.names[name] ?? "";
+      expect(names.get(`${name}.${given.domain}`)).toEqual([`A ${address}`]);
+      expect(names.get(reverseName(ipAddress(address)))).toEqual([`PTR ${name}.${given.domain}.`]);
+    }
+    const texts = composed.zones.map((zone) => renderZone({ ...zone, serial: 1 })).join("");
+    for (const name of wanted.must_not_contain) {
+      expect([...names.keys()].filter((owner) => owner.startsWith(`${name}.`) && owner.endsWith(given.domain))).toEqual([]);
+      expect(texts).not.toContain(`PTR ${name}.`);
+      const address = given.names[name];
+      // The machine is not nameless: it keeps the name that its address always had.
+      if (address !== undefined) expect(names.get(reverseName(ipAddress(address)))?.[0]).toMatch(/^PTR (ip|rack)-/);
+    }
+    expect(new Set(composed.problems.map(({ at }) => at)).size).toBe(entries.length - wanted.must_contain.length);
+    expect(checkZones({ zones: composed.zones.map((zone) => ({ ...zone, serial: 1 })) })).toEqual([]);
+  });
+});
+
 describe("reverse cases of the case bank", () => {
   it.each([
     "144-slash31-and-32",

@@ -2,7 +2,7 @@ import { addressBits, addressFamily, type IpAddress } from "../address/ip.js";
 import { prefixAround, type IpPrefix } from "../address/prefix.js";
 import type { DesiredRecord, DesiredZone } from "../desired/schema.js";
 import type { Allocation, Subnet } from "../ipam/model.js";
-import { checkLabel, foldName } from "../names/host-name.js";
+import { checkChosenName, checkLabel, foldName } from "../names/host-name.js";
 import { premadeLabel } from "../names/premade.js";
 import type { Problem } from "../problem.js";
 import { hasPremadeNames } from "./premade-names.js";
@@ -121,6 +121,12 @@ class ZoneDraft {
     const subnet = this.byId.get(subnetId);
     if (subnet === undefined) return;
     if (hasPremadeNames(subnet.prefix) && name === `${premadeLabel(address)}.${subnet.domain}`) return;
+    const wrong = checkChosenName(name, address, `address ${address}`);
+    if (wrong.length > 0) {
+      // One name that slipped through must not keep named from loading all the others: the address keeps its pre-made name.
+      this.problems.push(...wrong);
+      return;
+    }
     const origin = this.forwardZoneOf(name);
     const report = (code: string, message: string, remedy: string): void => {
       this.problems.push({ code, at: `address ${address}`, message, remedy });

@@ -94,8 +94,9 @@ export function checkChosenName(name: string, address: IpAddress, at = "name"): 
   return problems;
 }
 
-/** `192.0.2.9`, and what inet_aton would take for it: dotted numbers, of which the last label decides (RFC 1123 §2.1). */
+/** `192.0.2.9`, also with a domain behind it, and what inet_aton would take for an address: dotted numbers alone (RFC 1123 §2.1). */
 function looksLikeIpv4(name: string): boolean {
+  if (parseIpAddress(name.split(".", 4).join(".")) !== null) return true;
   return /^(?:\d+|0x[0-9a-f]+)(?:\.(?:\d+|0x[0-9a-f]*)){1,3}$/i.test(name);
 }
 

@@ -39,18 +39,12 @@ describe("pre-made labels", () => {
 });
 
 describe("host names", () => {
-  it.each([
-    "12345",
-    "10-0-0-5",
-    "10-0-0-5-db",
-    "ok-1",
-    "xn--caf-dma",
-    "a.b.example.test",
-    "m".repeat(63),
-    "1.2.3.4.example.test",
-  ])("accepts %s", (name) => {
-    expect(checkHostName(name)).toEqual([]);
-  });
+  it.each(["12345", "10-0-0-5", "10-0-0-5-db", "ok-1", "xn--caf-dma", "a.b.example.test", "m".repeat(63)])(
+    "accepts %s",
+    (name) => {
+      expect(checkHostName(name)).toEqual([]);
+    },
+  );
 
   it.each([
     ["has space", "label-characters"],
@@ -64,6 +58,7 @@ describe("host names", () => {
     ["ab--cd", "label-reserved-hyphens"],
     ["xn--", "label-characters"],
     ["192.0.2.9", "name-is-address"],
+    ["192.0.2.9.example.test", "name-is-address"],
     ["1.2", "name-is-address"],
     ["0x7f.1", "name-is-address"],
     ["2001:db8::1", "name-is-address"],
