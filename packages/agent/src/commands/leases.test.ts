@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Command } from "commander";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { registerLeases } from "./leases.js";
+
+const fixture = (name: string): string => fileURLToPath(new URL(`../../../../test/fixtures/leases/${name}`, import.meta.url));
+
+interface Printed {
+  readonly leases: Record<string, Record<string, unknown>>;
+  readonly leases6: Record<string, Record<string, unknown>>;
+  readonly hosts: Record<string, unknown>;
+  readonly failover: Record<string, unknown>;
+  readonly pending_tail: boolean;
+  readonly diagnostics: readonly { readonly code: string }[];
+}
+
+async function run(...argv: readonly string[]) {
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
+  let [code, stdout, stderr] = [-1, "", ""];
+  registerLeases(program, {
+    clock: { now: () => Date.parse("2026-01-01T00:00:00Z") },
+    stdout: (text) => (stdout += text),
+    stderr: (text) => (stderr += text),
+    exitWith: (status) => (code = status),
+  });
+  await program.parseAsync(["leases", ...argv], { from: "user" });
+  return { code, stdout, stderr, json: () => JSON.parse(stdout) as Printed };
+}
+
+describe("berth-agent leases", () => {
+  let folder = "";
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "berth-leases-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("prints the contract's JSON, also with -o json", async () => {
+    const { code, json, stdout } = await run(fixture("cases/037-failover-states.leases"), "--json");
+    expect(code).toBe(0);
+    expect(Object.keys(json())).toEqual(["leases", "leases6", "hosts", "failover", "pending_tail", "diagnostics"]);
+    expect(json().failover).toEqual({ fo1: { my: "communications-interrupted", partner: "normal" } });
+    expect(json().leases["192.0.2.12"]).toMatchObject({ state: "expired", in_use: false, allocatable: false });
+    expect((await run(fixture("cases/037-failover-states.leases"), "-o", "json")).stdout).toBe(stdout);
+  });
+
+  it("judges as of --now", async () => {
+    const { json } = await run(fixture("samples/01-grant-renew-release.leases"), "--json", "--now", "2026-11-30T11:40:30Z");
+    expect(json().leases["192.168.50.100"]).toMatchObject({ state: "free", ends: "2026-11-30T11:40:39Z" });
+    expect((await run(fixture("samples/01-grant-renew-release.leases"), "--now", "yesterday")).code).toBe(2);
+  });
+
+  it("takes an unclosed last block only with --final", async () => {
+    const file = fixture("cases/084-truncated-inside-iaaddr.leases");
+    expect((await run(file, "--json")).json()).toMatchObject({ pending_tail: true });
+    expect((await run(file, "--json", "--final")).json()).toMatchObject({ pending_tail: false });
+    const torn = join(folder, "torn.leases");
+    writeFileSync(torn, "lease 192.0.2.7 {\n  binding state active;\n  ends never;\n  hardware ethernet 00:0");
+    expect((await run(torn, "--json")).json().leases).toEqual({});
+    expect((await run(torn, "--json", "--final")).json().leases["192.0.2.7"]).toMatchObject({ in_use: true, mac: null });
+  });
+
+  it("takes a missing file for an empty one and says so", async () => {
+    const { code, json } = await run(join(folder, "none"), "--json");
+    expect(code).toBe(0);
+    expect(json()).toMatchObject({ leases: {}, leases6: {}, diagnostics: [{ code: "file-missing" }] });
+  });
+
+  it("exits 3 for what is no file", async () => {
+    const { code, stdout, stderr } = await run(folder);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).not.toBe("");
+  });
+
+  it("prints a table for people with hostile names escaped", async () => {
+    const file = join(folder, "hostile.leases");
+    writeFileSync(
+      file,
+      'lease 192.0.2.8 {\n  ends never;\n  binding state active;\n  client-hostname "\\033[2Jx\\\\y\\303\\251";\n}\n',
+    );
+    const { code, stdout } = await run(file);
+    expect(code).toBe(0);
+    expect(stdout).toContain("ADDRESS");
+    expect(stdout).toContain("\\u{1b}[2Jx\\u{5c}y\\u{e9}");
+    expect(stdout).not.toContain("\u001b");
+  });
+
+  it("tells damage on standard error, with file and line", async () => {
+    const { stderr, code } = await run(fixture("cases/034-mac-invalid-hex.leases"));
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/034-mac-invalid-hex\.leases:6: .*\[hardware-malformed\]/);
+  });
+});

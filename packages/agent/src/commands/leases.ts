@@ -1,0 +1,87 @@
+import { createLeaseReader, type LeaseReader } from "@berth/core";
+import { EnvironmentError, failureText, localFollowFiles, type Clock, type FollowFiles } from "@berth/host";
+import { Option, type Command } from "commander";
+import { leasesJson, leasesText } from "./leases-view.js";
+
+/** What the command needs of the world. */
+export interface LeasesPorts {
+  readonly clock: Pick<Clock, "now">;
+  stdout(text: string): void;
+  stderr(text: string): void;
+  /** 0 ok (whatever the file says), 2 usage, 3 environment. Called once. */
+  exitWith(code: 0 | 2 | 3): void;
+}
+
+export interface LeasesOptions {
+  readonly now?: string;
+  readonly final?: true;
+  readonly output: "text" | "json";
+  readonly json?: true;
+}
+
+const READ_BYTES = 1024 * 1024;
+
+/** Adds `berth-agent leases FILE`: what a leases file of dhcpd says, as of now or another time. Answers the command, for more options. */
+export function registerLeases(program: Command, ports: LeasesPorts): Command {
+  return program
+    .command("leases")
+    .description("print what a leases file of dhcpd says (IPv4 or IPv6)")
+    .argument("<file>", "the leases file, for example /var/lib/dhcp/dhcpd.leases")
+    .option("--now <time>", "judge as of this time (ISO 8601) instead of the clock")
+    .option("--final", "the file gets no more: accept an unclosed last block")
+    .addOption(new Option("-o, --output <format>", "how to print").choices(["text", "json"]).default("text"))
+    .option("--json", "short for -o json")
+    .action(async (file: string, options: LeasesOptions) => ports.exitWith(await runLeases(file, options, ports)));
+}
+
+/** Reads and prints; answers the exit status. */
+export async function runLeases(file: string, options: LeasesOptions, ports: LeasesPorts): Promise<0 | 2 | 3> {
+  const now = options.now === undefined ? ports.clock.now() : parseInstant(options.now);
+  if (now === null) {
+    ports.stderr(`--now ${JSON.stringify(options.now)} is no time; write it as 2026-11-30T12:00:00Z\n`);
+    return 2;
+  }
+  try {
+    const { reader, missing } = await readLeases(file, options.final === true, localFollowFiles);
+    const json = options.json === true || options.output === "json";
+    // A missing file is an empty one and says so: before dhcpd's first start there is none.
+    const absent = { code: "file-missing", line: 0, message: `${file} does not exist: read as empty` };
+    const diagnostics = missing ? [absent] : reader.diagnostics();
+    for (const piece of json ? leasesJson(reader, diagnostics, now) : leasesText(reader, now)) ports.stdout(piece);
+    if (!json) for (const { code, line, message } of diagnostics) ports.stderr(`${file}:${line}: ${message} [${code}]\n`);
+    if (!json && reader.pendingTail) ports.stderr(`${file}: the last declaration is not finished\n`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error;
+    ports.stderr(failureText(error));
+    return 3;
+  }
+}
+
+/** Reads the file once to its end, a piece at a time. */
+export async function readLeases(
+  path: string,
+  final: boolean,
+  files: Pick<FollowFiles, "open">,
+): Promise<{ readonly reader: LeaseReader; readonly missing: boolean }> {
+  const reader = createLeaseReader();
+  const file = await files.open(path);
+  if (file === null) return { reader, missing: true };
+  try {
+    const buffer = new Uint8Array(READ_BYTES);
+    for (let length = await file.read(buffer, 0); length > 0; length = await file.read(buffer, reader.offset)) {
+      reader.push(buffer.subarray(0, length));
+    }
+    reader.finish(final);
+  } finally {
+    await file.close();
+  }
+  return { reader, missing: false };
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+function parseInstant(text: string): number | null {
+  const instant = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(instant) ? null : instant;
+}
