@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { BERTH_VERSION } from "@berth/core";
 import { createContext } from "./cli-context.js";
 import type { CliPorts } from "./cli-ports.js";
 import { allocationCommands } from "./commands/allocation.js";
@@ -12,7 +13,6 @@ import { subnetCommands } from "./commands/subnet.js";
 import { tokenCommands } from "./commands/token.js";
 import { DEFAULT_URL } from "./connection/api-target.js";
 import { FORMATS } from "./output/document.js";
-import { BERTH_VERSION } from "./version.js";
 
 const MANUAL = `
 Environment:

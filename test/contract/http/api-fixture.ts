@@ -150,7 +150,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** One request without a socket between, as the administrator. */
+/** One request without a socket between, as the administrator; a text is a body as it is. */
 export async function ask(
   fixture: ApiFixture,
   method: "GET" | "POST" | "PATCH" | "DELETE",
@@ -160,8 +160,8 @@ export async function ask(
   const response = await fixture.api.inject({
     method,
     url: `/api/v1${path}`,
-    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    ...(body === undefined ? {} : { payload: body as object }),
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   return { status: response.statusCode, type: String(response.headers["content-type"]), body: response.json<unknown>() };
 }

@@ -10,6 +10,8 @@ export interface Exchange {
   readonly body: string | null;
   /** PEM of the authority that signed the coordinator's certificate, for https. */
   readonly authority: string | null;
+  /** How long the coordinator may say nothing; half a minute by default. */
+  readonly silenceMs?: number;
 }
 
 export interface ExchangeAnswer {
@@ -18,14 +20,15 @@ export interface ExchangeAnswer {
   readonly text: string;
 }
 
-const SILENCE_MS_MAX = 30_000;
+const SILENCE_MS = 30_000;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 /** One request and its whole answer. Fails with `coordinator-unreachable`, `coordinator-silent` or `answer-too-large`. */
 export function exchange(target: ApiTarget, what: Exchange): Promise<ExchangeAnswer> {
   return new Promise((resolve, reject) => {
     const request = open(target, what);
-    request.setTimeout(SILENCE_MS_MAX, () => request.destroy(silent(target)));
+    const silenceMs = what.silenceMs ?? SILENCE_MS;
+    request.setTimeout(silenceMs, () => request.destroy(silent(target, silenceMs)));
     request.on("error", (cause) => reject(cause.name === "CliFailure" ? cause : unreachable(target, cause)));
     request.on("response", (response) => {
       collect(response, target).then(
@@ -89,11 +92,11 @@ function unreachableRemedy(target: ApiTarget, code: unknown): string {
   return "check that berth-coordinator runs, that BERTH_URL names its address, and that no firewall is between";
 }
 
-function silent(target: ApiTarget): CliFailure {
+function silent(target: ApiTarget, silenceMs: number): CliFailure {
   return environmentFailure({
     code: "coordinator-silent",
     at: target.text,
-    message: `the coordinator said nothing for ${SILENCE_MS_MAX / 1000} s`,
+    message: `the coordinator said nothing for ${silenceMs / 1000} s`,
     remedy: "look at its log; it may be waiting for its disk or its database",
   });
 }
