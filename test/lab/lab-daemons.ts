@@ -33,3 +33,55 @@ export async function startNamed(host: Host, zones: Readonly<Record<string, stri
   await named.waitForLine(/ running$/);
   return named;
 }
+
+/** Starts a real keepalived with this configuration. SIGKILL of all its processes leaves its addresses in place. */
+export async function startKeepalived(host: Host, config: string): Promise<Running> {
+  requireTools(["keepalived"]);
+  const conf = host.path("keepalived.conf");
+  writeFileSync(conf, config);
+  const pids = ["-p", host.path("keepalived.pid"), "-r", host.path("vrrp.pid"), "-c", host.path("checkers.pid")] as const;
+  const argv = ["keepalived", "-n", "-l", "-D", "-f", conf, ...pids] as const;
+  return host.spawn([...argv], { logFile: host.path("keepalived.log") });
+}
+
+/** A configuration with one virtual router whose addresses move to the host with the higher priority. */
+export function keepalivedConfig(router: {
+  readonly interfaceName: string;
+  readonly priority: number;
+  /** With prefix lengths, and labels if wanted: `192.168.50.28/32 label eth0:vip`. */
+  readonly addresses: readonly string[];
+  readonly virtualRouterId?: number;
+}): string {
+  const { interfaceName, priority, addresses, virtualRouterId = 50 } = router;
+  const addressLines = addresses.map((address) => `    ${address}`).join("\n");
+  return `vrrp_instance lab {
+  state BACKUP
+  interface ${interfaceName}
+  virtual_router_id ${virtualRouterId}
+  priority ${priority}
+  advert_int 1
+  virtual_ipaddress {
+${addressLines}
+  }
+}
+`;
+}
+
+/** Starts a real chronyd that serves time on every address of the host and never touches the machine's clock. */
+export async function startChronyd(host: Host): Promise<Running> {
+  requireTools(["chronyd"]);
+  const conf = host.path("chrony.conf");
+  writeFileSync(conf, `local stratum 8\nallow 0.0.0.0/0\ncmdport 0\nbindcmdaddress /\npidfile ${host.path("chronyd.pid")}\n`);
+  const chronyd = await host.spawn([host.unconfined("chronyd"), "-x", "-d", "-u", "root", "-f", conf], {
+    logFile: host.path("chronyd.log"),
+  });
+  await chronyd.waitForLine("chronyd version");
+  return chronyd;
+}
+
+/** Whether a time server answers this host; asks with chronyd itself, once. */
+export async function asksTime(host: Host, server: string): Promise<boolean> {
+  const argv = [host.unconfined("chronyd"), "-Q", "-t", "3", "-f", "/dev/null", `server ${server} iburst maxsamples 1`] as const;
+  const { status } = await host.run([...argv], { timeoutMs: 15_000 });
+  return status === 0;
+}

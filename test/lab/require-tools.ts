@@ -31,11 +31,11 @@ export type Tool = keyof typeof PACKAGES;
 const SYSTEM_DIRECTORIES = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"];
 
 /** Fails, never skips, unless this is root on a machine with all these programs; names the packages that are missing. */
-export function requireTools(tools: readonly Tool[]): void {
+export function requireTools(tools: readonly Tool[], find: (name: string) => string | null = findTool): void {
   if (process.getuid?.() !== 0) {
     throw new Error("the lab makes network namespaces and runs daemons on low ports: run it as root (sudo)");
   }
-  const missing = tools.filter((tool) => findTool(tool) === null);
+  const missing = tools.filter((tool) => find(tool) === null);
   if (missing.length === 0) return;
   const packages = [...new Set(missing.flatMap((tool) => PACKAGES[tool].split(" ")))].sort();
   throw new Error(

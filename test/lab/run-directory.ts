@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -8,6 +9,7 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,6 +20,9 @@ import { startTimeOf } from "./process-state.js";
 /** All labs of this machine: one directory each, named after the lab, with its owner written in it. */
 const LABS = join(tmpdir(), "berth-lab");
 const OWNER_FILE = "owner.json";
+/** A lab that is being claimed has a name that begins so. */
+const DRAFT = ".claim-";
+const ABANDONED_MS = 60_000;
 
 interface Owner {
   readonly pid: number;
@@ -33,8 +38,8 @@ export interface RunDirectory {
 
 /** Takes an id that no other lab of this machine has, and writes down who owns it. */
 export function claimRunDirectory(name: string): RunDirectory {
-  mkdirSync(LABS, { recursive: true, mode: 0o755 });
-  const draft = mkdtempSync(join(LABS, ".claim-"));
+  const draft = makeDraft();
+  chmodSync(draft, 0o755); // daemons that gave up root (dhcpd, named) must reach their files below
   const owner: Owner = { pid: process.pid, startTime: startTimeOf(process.pid) ?? "", name };
   writeFileSync(join(draft, OWNER_FILE), JSON.stringify(owner));
   for (let attempt = 0; attempt < 100; attempt++) {
@@ -43,7 +48,6 @@ export function claimRunDirectory(name: string): RunDirectory {
     if (existsSync(path)) continue;
     try {
       renameSync(draft, path); // fails when another lab took this id since: its directory is not empty
-      // Daemons that gave up root (dhcpd, named) must reach their files below.
       mkdirSync(join(path, "files"), { mode: 0o755 });
       return { id, path };
     } catch (error) {
@@ -73,19 +77,48 @@ export function destroyLab(id: string): void {
 
 /** Removes the labs whose owner died without closing them, and only those; returns their ids. */
 export function reapStaleLabs(): string[] {
-  if (!existsSync(LABS)) return [];
-  const stale = readdirSync(LABS).filter((id) => /^[0-9a-z]{5}$/.test(id) && !isOwned(join(LABS, id)));
+  const stale = listLabs().filter((id) => isStale(join(LABS, id)));
   for (const id of stale) destroyLab(id);
   return stale;
 }
 
-function isOwned(path: string): boolean {
-  let text: string;
-  try {
-    text = readFileSync(join(path, OWNER_FILE), "utf8");
-  } catch {
-    return true; // being removed by its owner or by another reaper at this moment
+/** A lab that closes at this moment may take the directory of all labs with it; then it is made again. */
+function makeDraft(): string {
+  for (let attempt = 0; ; attempt++) {
+    mkdirSync(LABS, { recursive: true, mode: 0o755 });
+    try {
+      return mkdtempSync(join(LABS, DRAFT));
+    } catch (error) {
+      if (!isMissing(error) || attempt > 100) throw error;
+    }
   }
-  const owner = JSON.parse(text) as Owner;
-  return startTimeOf(owner.pid) === owner.startTime;
+}
+
+function listLabs(): string[] {
+  try {
+    return readdirSync(LABS);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+function isStale(path: string): boolean {
+  try {
+    const owner = JSON.parse(readFileSync(join(path, OWNER_FILE), "utf8")) as Owner;
+    return startTimeOf(owner.pid) !== owner.startTime;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return isAbandoned(path);
+  }
+}
+
+/** Without its owner file a lab is being claimed or removed at this moment, or was when its owner died. */
+function isAbandoned(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs > ABANDONED_MS;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
