@@ -20,3 +20,11 @@ export function mergeRanges(ranges: readonly IpRange[]): IpRange[] {
   }
   return merged;
 }
+
+/** The addresses that are in both, or null where there are none. */
+export function intersectRanges(a: IpRange, b: IpRange): IpRange | null {
+  if (addressFamily(a.first) !== addressFamily(b.first)) return null;
+  const first = compareAddresses(a.first, b.first) > 0 ? a.first : b.first;
+  const last = compareAddresses(a.last, b.last) < 0 ? a.last : b.last;
+  return compareAddresses(first, last) > 0 ? null : { first, last };
+}

@@ -2,7 +2,7 @@ import type { IpAddress } from "../address/ip.js";
 import { rangeContains, usableRange } from "../address/prefix.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkAddress, type Asked } from "./check-address.js";
-import { mergeRanges, rangeSize } from "../address/ranges.js";
+import { intersectRanges, mergeRanges, rangeSize } from "../address/ranges.js";
 import type { LedgerState } from "./ledger-state.js";
 import { setAside, type SubnetSpace } from "./subnet-space.js";
 
@@ -36,9 +36,10 @@ function lastAddress(state: LedgerState, space: SubnetSpace, asked: Asked): IpAd
 
 function exhausted(space: SubnetSpace, { now }: Asked): Problem {
   const { subnet, allocations, rest } = space;
-  const usable = rangeSize(usableRange(subnet.prefix));
-  const aside = mergeRanges(setAside(subnet)).reduce((sum, range) => sum + rangeSize(range), 0n);
-  const counts = `${usable} usable, ${allocations.size} allocated, ${aside} set aside, ${rest.size} released before`;
+  const usable = usableRange(subnet.prefix);
+  const aside = mergeRanges(setAside(subnet).flatMap((range) => intersectRanges(range, usable) ?? []));
+  const setAsideCount = aside.reduce((sum, range) => sum + rangeSize(range), 0n);
+  const counts = `${rangeSize(usable)} usable, ${allocations.size} allocated, ${setAsideCount} set aside, ${rest.size} released before`;
   const seen = space.counts().skipped;
   const observed = seen === 0 ? "" : `, ${seen} in use by racks or leases`;
   const end = rest.nextEnd(now);

@@ -1,5 +1,6 @@
 import { hardwareOctets, isEthernet, type HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
+import { rackLabel } from "../dns/compose.js";
 import { checkChosenName, checkHostName, foldName } from "../names/host-name.js";
 import { premadeLabel } from "../names/premade.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
@@ -128,7 +129,7 @@ function allocate(
   if (problems.length > 0) return refused(...problems);
   const chosen = address === null ? chooseAddress(state, space, asked) : accepted(address);
   if (!chosen.ok) return chosen;
-  const name = nameFor(state, { machine, subnet, address: chosen.value });
+  const name = nameFor(state, { machine, subnet, address: chosen.value }, context.observed);
   if (!name.ok) return name;
   return accepted({
     id: context.allocationId,
@@ -149,11 +150,17 @@ function allocate(
 function nameFor(
   state: LedgerState,
   { machine, subnet, address }: { readonly machine: Machine; readonly subnet: Subnet; readonly address: IpAddress },
+  observed: Observed,
 ): Result<string> {
   const premade = `${premadeLabel(address)}.${subnet.domain}`;
   if (machine.name === null) return accepted(premade);
   const problems = checkChosenName(machine.name, address);
   if (problems.length > 0) return refused(...problems);
+  const rack = observed.racks.find((other) => other.site === subnet.site && rackLabel(other.name) === machine.name);
+  if (rack !== undefined) {
+    const message = `${machine.name} is the name of rack ${rack.name}'s name server in every domain of its site`;
+    return refused({ code: "name-of-rack", at: "name", message, remedy: "choose another name" });
+  }
   const name = `${machine.name}.${subnet.domain}`;
   const holder = state.allocationByName.get(name);
   if (holder === undefined) return accepted(name);

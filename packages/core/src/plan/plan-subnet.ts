@@ -1,6 +1,6 @@
 import { addressFromValue, addressValue, compareAddresses, type IpAddress } from "../address/ip.js";
 import { rangeContains, type IpPrefix, type IpRange } from "../address/prefix.js";
-import { rangeSize } from "../address/ranges.js";
+import { intersectRanges, rangeSize } from "../address/ranges.js";
 import type { DesiredHost, DesiredSubnet } from "../desired/schema.js";
 import type { Allocation, Subnet } from "../ipam/model.js";
 import { leaseBlocksUntil, leaseHolder } from "../ipam/observed.js";
@@ -74,7 +74,7 @@ function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): IpAddress
   };
   for (const { address } of view.allocations.get(subnet.id) ?? []) add(address);
   for (const address of [subnet.gateway, ...(subnet.dns ?? []), ...(subnet.ntp ?? [])]) if (address !== null) add(address);
-  for (const range of subnet.reserved) for (const address of addressesOf(intersection(range, window))) add(address);
+  for (const range of subnet.reserved) for (const address of addressesOf(intersectRanges(range, window))) add(address);
   for (const { address, until } of view.quarantines.get(subnet.id) ?? []) {
     if (until <= now || !rangeContains(window, address)) continue;
     add(address);
@@ -111,12 +111,6 @@ function isStillHeld({ address, nics }: Allocation, { view, now, changesAt }: No
     return true;
   }
   return false;
-}
-
-function intersection(a: IpRange, b: IpRange): IpRange | null {
-  const first = compareAddresses(a.first, b.first) > 0 ? a.first : b.first;
-  const last = compareAddresses(a.last, b.last) < 0 ? a.last : b.last;
-  return compareAddresses(first, last) > 0 ? null : { first, last };
 }
 
 function addressesOf(range: IpRange | null): IpAddress[] {
