@@ -1,0 +1,68 @@
+import { resolve } from "node:path";
+import { lease4Contract, lease6Contract, type Lease } from "@berth/core";
+import { createLog } from "@berth/host";
+import { followLeases } from "../observe/leases/follow-leases.js";
+import type { LeaseChange, LeaseFollower } from "../observe/leases/model.js";
+import type { AgentCliPorts } from "./agent-cli-ports.js";
+
+export type LeasesFollowPorts = Pick<AgentCliPorts, "clock" | "stdout" | "stderr" | "signal">;
+
+/**
+ * `berth-agent leases FILE --follow`: prints the table, then every change until the program is asked to end. A file that is not there yet
+ * is waited for; trouble with it is told on standard error.
+ */
+export async function followLeasesFile(
+  options: { readonly file: string; readonly json: boolean },
+  ports: LeasesFollowPorts,
+): Promise<void> {
+  const log = createLog({ level: "warn", write: (line) => ports.stderr(`${options.file}: ${messageOf(line)}\n`) });
+  const follower = followLeases(resolve(options.file), { clock: ports.clock, log });
+  follower.onChange((change) => {
+    const now = ports.clock.now();
+    const print = options.json ? jsonLine : textLine;
+    const lines = change.keys.map((key) => print({ key, lease: follower.lease(key), reset: isFirst(change, key), now }));
+    if (lines.length > 0) ports.stdout(lines.join(""));
+  });
+  await follower.run(ports.signal);
+}
+
+interface Told {
+  readonly key: string;
+  readonly lease: ReturnType<LeaseFollower["lease"]>;
+  /** Everything told before this line is void. */
+  readonly reset: boolean;
+  readonly now: number;
+}
+
+/** `{"time","key","lease"}` with the lease as in `berth-agent leases --json`, null when it is no longer in the file. */
+function jsonLine({ key, lease, reset, now }: Told): string {
+  const contract = lease === null ? null : contractOf(lease, now);
+  return `${JSON.stringify({ time: isoTime(now), ...(reset ? { reset } : {}), key, lease: contract })}\n`;
+}
+
+function textLine({ key, lease, now }: Told): string {
+  if (lease === null) return `${isoTime(now)}  ${key}  gone\n`;
+  const { state, in_use: inUse, mac, ends } = contractOf(lease, now);
+  const lapsed = state === "active" && !inUse ? "lapsed" : state;
+  const label = lease.family === 4 ? lease4Contract(lease, now).dns_label : null;
+  const until = ends === null ? "" : `  until ${ends}`;
+  return `${isoTime(now)}  ${key}  ${lapsed}  ${mac ?? "-"}${until}${label === null ? "" : `  ${label}`}\n`;
+}
+
+function contractOf(lease: Lease, now: number): ReturnType<typeof lease4Contract> | ReturnType<typeof lease6Contract> {
+  return lease.family === 4 ? lease4Contract(lease, now) : lease6Contract(lease, now);
+}
+
+function isFirst(change: LeaseChange, key: string): boolean {
+  return change.reset === true && change.keys[0] === key;
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** The log's own form is JSON; people read the sentence. */
+function messageOf(line: string): string {
+  const { msg } = JSON.parse(line) as { readonly msg?: string };
+  return msg ?? line.trimEnd();
+}
