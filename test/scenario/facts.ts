@@ -57,15 +57,16 @@ export const FACTS: readonly Fact[] = [
     command: ({ rack }) => `ip netns exec ${rack.host.namespace} dig +short @${SUBNET.rack} ip-192-168-50-77.${SUBNET.domain}`,
     async observe({ machines }, story) {
       const names = Array.from({ length: 254 }, (_, i) => `ip-192-168-50-${i + 1}.${SUBNET.domain}`);
+      const [server = ""] = machines[0].client().bound()?.nameServers ?? [];
       const answers = await machines[0].queryAll(
         names.map((name) => ({ name, type: "A" })),
-        SUBNET.rack,
+        server,
       );
       answers.forEach(
         ({ answers: [record] }, i) => record !== undefined && story.resolvedBefore.set(names[i] ?? "", record.value),
       );
       equal(story.resolvedBefore.size, names.length, "names that resolve");
-      return `${names.length} of ${names.length} names resolve, asked from m1`;
+      return `${names.length} of ${names.length} names resolve, asked by m1 at ${server}, the server that its lease names`;
     },
   },
   {

@@ -6,7 +6,7 @@ import { Region } from "../lab/berth-region.js";
 /** The network that the scenario's rack serves. */
 export const SUBNET = { prefix: "192.168.50.0/24", rack: "192.168.50.1", domain: "rack1.example" } as const;
 /** Short leases: a machine asks again after half of it, so nobody has to wait long to see it move. */
-export const ENLIST_LEASE_SECONDS = 20;
+export const ENLIST_LEASE_SECONDS = 30;
 /** A slice of 32 addresses: few enough to be used up by strangers in a moment. */
 const SLICE_LENGTH = 27;
 

@@ -1,1 +1,22 @@
-export {};
+import { hostname } from "node:os";
+import { systemClock, systemCommands, systemFiles } from "@berth/host";
+import { runAgentCli } from "./create-cli.js";
+
+// A reader that goes away (`berth-agent leases FILE | head`) is no failure.
+process.stdout.on("error", () => process.exit(0));
+
+const ending = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort(new Error(`ended by ${signal}`)));
+
+await runAgentCli(process.argv.slice(2), {
+  files: systemFiles,
+  commands: systemCommands,
+  clock: systemClock,
+  pid: process.pid,
+  hostname: hostname(),
+  journal: process.env["JOURNAL_STREAM"] !== undefined,
+  stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
+  exitWith: (code) => void (process.exitCode = code),
+  signal: ending.signal,
+});

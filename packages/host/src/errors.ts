@@ -31,3 +31,9 @@ export function describeError(error: unknown): string {
   }
   return parts.join(": ");
 }
+
+/** What a command tells a person about it: what, where, why, and on a second line what to do. */
+export function failureText(error: EnvironmentError): string {
+  const remedy = error.remedy === undefined ? "" : `  remedy: ${error.remedy}\n`;
+  return `error: ${error.at}: ${describeError(error)} [${error.code}]\n${remedy}`;
+}

@@ -55,7 +55,7 @@ async function changedZones(ports: NamedPorts, goal: NamedGoal): Promise<NamedZo
 async function validate(ports: NamedPorts, conf: string, zones: readonly NamedZoneFile[]): Promise<Problem | null> {
   for (const { origin, file, text } of zones) {
     const candidate = join(ports.paths.zones, `${file}.candidate`);
-    await ports.files.replace(candidate, text);
+    await ports.files.replace(candidate, text());
     const { status, stdout, stderr } = await ports.commands.run(["named-checkzone", "-q", origin, candidate], {
       timeoutMs: CHECK_TIMEOUT_MS,
     });
@@ -89,12 +89,12 @@ async function replaceAll(
 ): Promise<Map<string, Uint8Array | null>> {
   const wanted = [
     ...zones.map(({ file, text }) => [join(ports.paths.zones, file), text] as const),
-    [ports.paths.conf, conf] as const,
+    [ports.paths.conf, () => conf] as const,
   ];
   const previous = new Map<string, Uint8Array | null>();
   for (const [path, text] of wanted) {
     previous.set(path, await ports.files.read(path));
-    await ports.files.replace(path, text);
+    await ports.files.replace(path, text());
   }
   return previous;
 }

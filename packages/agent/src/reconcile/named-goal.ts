@@ -1,4 +1,15 @@
-import type { IpAddress, Problem } from "@berth/core";
+import {
+  compileZones,
+  enlistmentAddress,
+  renderNamedConf,
+  renderZone,
+  type DesiredState,
+  type DesiredZone,
+  type IpAddress,
+  type NamedConfPaths,
+  type Problem,
+  type RackLinks,
+} from "@berth/core";
 import { sha256 } from "@berth/host";
 
 /** The daemon's name at the service driver. */
@@ -9,8 +20,9 @@ export interface NamedZoneFile {
   readonly serial: number;
   /** File name inside the zones folder. */
   readonly file: string;
-  readonly text: string;
   readonly digest: string;
+  /** Made when it is needed: the text of a large zone is not kept in memory. */
+  readonly text: () => string;
 }
 
 export interface NamedGoal {
@@ -25,6 +37,12 @@ export interface NamedGoal {
   readonly problems: readonly Problem[];
 }
 
+export interface NamedGoalOptions {
+  readonly paths: NamedConfPaths;
+  readonly port: number;
+  readonly controlPort: number;
+}
+
 /** One name for all the files: equal digests, equal service. Null: named should not run. */
 export function goalDigest(goal: Pick<NamedGoal, "conf" | "zones">): string | null {
   return goal.conf === null ? null : filesDigest(sha256(goal.conf), goal.zones);
@@ -32,4 +50,36 @@ export function goalDigest(goal: Pick<NamedGoal, "conf" | "zones">): string | nu
 
 export function filesDigest(conf: string, zones: readonly { readonly file: string; readonly digest: string }[]): string {
   return sha256([conf, ...zones.map(({ file, digest }) => `${file} ${digest}`)].join("\n"));
+}
+
+/** What named should run, from the newest accepted desired state and from where this rack's subnets are attached. */
+export function namedGoal(desired: DesiredState | null, local: RackLinks | null, options: NamedGoalOptions): NamedGoal {
+  const nothing = { conf: null, zones: [], listen: [], generation: desired?.generation ?? null };
+  if (desired === null || local === null) return { kind: "keep", ...nothing, problems: [] };
+  const compiled = compileZones(desired);
+  if (!compiled.ok) return { kind: "keep", ...nothing, problems: compiled.problems };
+  const listen = listenAddresses(desired, local);
+  if (listen.length === 0 || desired.zones.length === 0) return { kind: "run", ...nothing, problems: [] };
+  const zones = compiled.value.files.map(({ zone, fileName }) => zoneFile(zone, fileName));
+  const conf = renderNamedConf(desired, { ...options, listen });
+  return { kind: "run", conf, zones, listen, generation: desired.generation, problems: compiled.value.warnings };
+}
+
+/** The rack's real addresses on the networks it serves, and its own addresses on the enlistment links. */
+function listenAddresses(desired: DesiredState, local: RackLinks): IpAddress[] {
+  const attached = local.links.flatMap(({ subnetId, address }) => {
+    const subnet = desired.subnets.find(({ id }) => id === subnetId);
+    const enlistment = subnet === undefined ? null : enlistmentAddress(subnet);
+    return enlistment === null ? [address] : [address, enlistment.address];
+  });
+  return [...new Set(attached)];
+}
+
+/** Digests of the zones of the desired state in force: it is looked at every few seconds and rendered once. */
+const digests = new WeakMap<DesiredZone, string>();
+
+function zoneFile(zone: DesiredZone, file: string): NamedZoneFile {
+  const digest = digests.get(zone) ?? sha256(renderZone(zone));
+  digests.set(zone, digest);
+  return { origin: zone.origin, serial: zone.serial, file, digest, text: () => renderZone(zone) };
 }

@@ -1,0 +1,242 @@
+import { randomInt, randomUUID } from "node:crypto";
+import { BERTH_VERSION, findRackLinks, type DesiredState, type Problem, type RackLinks } from "@berth/core";
+import {
+  claimExclusively,
+  createBell,
+  createSupervisedDriver,
+  EnvironmentError,
+  type Bell,
+  type Clock,
+  type Commands,
+  type Files,
+  type Log,
+} from "@berth/host";
+import { agentPaths, type AgentPaths } from "./agent-paths.js";
+import type { AgentConfig } from "./config.js";
+import { openDesiredKeeper, type DesiredKeeper } from "./desired/desired-keeper.js";
+import { loadIdentity, saveIdentity, type Identity } from "./identity/identity.js";
+import { createLink, type Link } from "./link/link.js";
+import { systemFollowPrograms } from "./observe/interfaces/follow-program.js";
+import { createInterfaceObserver, type InterfaceObserver, type ScanState } from "./observe/interfaces/interface-observer.js";
+import { followLeases } from "./observe/leases/follow-leases.js";
+import type { LeaseFollower } from "./observe/leases/model.js";
+import { createDhcpdReconciler } from "./reconcile/dhcpd.js";
+import { dhcpdGoal } from "./reconcile/dhcpd-goal.js";
+import { createEnlistmentLinks } from "./reconcile/enlistment.js";
+import { createNamedReconciler } from "./reconcile/named.js";
+import { createFileDigests } from "./reconcile/named-facts.js";
+import { namedGoal } from "./reconcile/named-goal.js";
+import { ensureRndcKey } from "./reconcile/rndc-key.js";
+import { runReconciler, type Reconciler } from "./reconcile/reconciler.js";
+import type { AgentStatus } from "./status/agent-status.js";
+import { serveStatus } from "./status/status-socket.js";
+
+export interface AgentPorts {
+  readonly files: Files;
+  readonly commands: Commands;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly pid: number;
+  readonly hostname: string;
+}
+
+export interface Agent {
+  /** Watches, links and keeps both daemons right until aborted. The daemons go on: a rack serves while its agent is exchanged. */
+  run(signal: AbortSignal): Promise<void>;
+  status(): AgentStatus;
+}
+
+/** Puts an agent together and starts nothing. Throws `not-joined`, `already-running`, and what is wrong with the state folder. */
+export async function createAgent(config: AgentConfig, ports: AgentPorts): Promise<Agent> {
+  const paths = agentPaths(config);
+  for (const folder of paths.folders) await ports.files.ensureDirectory(folder);
+  await claimExclusively(paths.state, "agent");
+  const identity = await requireIdentity(paths, ports.files);
+  const bells = { dhcpd: createBell(ports.clock), named: createBell(ports.clock) };
+  const ringAll = (): void => Object.values(bells).forEach((bell) => bell.ring());
+  const keeper = await openDesiredKeeper({ files: ports.files, stateDir: paths.state, rack: identity.rack, onAccepted: ringAll });
+  const observer = createInterfaceObserver({ ...ports, programs: systemFollowPrograms });
+  const follower = followLeases(paths.dhcpd.leases, ports);
+  const link = createAgentLink({ config, paths, identity, keeper, follower, ports });
+  const attach = createAttachment(config, { keeper, observer });
+  const parts = { paths, identity, bells, keeper, observer, follower, link, attach, ports };
+  const reconcilers = await createReconcilers(parts);
+  return new RunningAgent({ ...parts, reconcilers });
+}
+
+async function requireIdentity(paths: AgentPaths, files: Files): Promise<Identity> {
+  const identity = await loadIdentity(paths.state, files);
+  if (identity !== null) return identity;
+  const remedy = "run `berth token create` on the region and the line it prints here";
+  throw new EnvironmentError("not-joined", paths.state, "this rack has not joined a region", { remedy });
+}
+
+interface Attachment {
+  desired(): DesiredState | null;
+  /** Null while no interfaces were read. */
+  links(): RackLinks | null;
+}
+
+/** Where the desired subnets are attached now; computed once for each pair of desired state and interfaces. */
+function createAttachment(config: AgentConfig, from: { keeper: DesiredKeeper; observer: InterfaceObserver }): Attachment {
+  const { keeper, observer } = from;
+  const knowledge = { real: new Set(config.addresses.real), vips: new Set(config.addresses.vips) };
+  let known: { readonly desired: unknown; readonly interfaces: unknown; readonly links: RackLinks } | null = null;
+  return {
+    desired: () => keeper.current(),
+    links() {
+      const desired = keeper.current();
+      const interfaces = observer.current();
+      if (desired === null || interfaces === null) return null;
+      if (known?.desired !== desired || known.interfaces !== interfaces) {
+        known = { desired, interfaces, links: findRackLinks(desired.subnets, interfaces, knowledge) };
+      }
+      return known.links;
+    },
+  };
+}
+
+function createAgentLink(from: {
+  config: AgentConfig;
+  paths: AgentPaths;
+  identity: Identity;
+  keeper: DesiredKeeper;
+  follower: LeaseFollower;
+  ports: AgentPorts;
+}): Link {
+  const { config, paths, identity, keeper, follower, ports } = from;
+  return createLink({
+    identity,
+    regions: config.regions,
+    clock: ports.clock,
+    random: Math.random,
+    log: ports.log,
+    hostname: ports.hostname,
+    version: BERTH_VERSION,
+    stream: randomUUID(),
+    generation: () => keeper.current()?.generation ?? 0,
+    onDesired: (state) => keeper.offer(state),
+    leases: () => (follower.health().identity === null ? null : follower.snapshot()),
+    saveIdentity: (renewed) => saveIdentity(paths.state, ports.files, renewed),
+  });
+}
+
+interface AgentParts {
+  readonly paths: AgentPaths;
+  readonly identity: Identity;
+  readonly bells: { readonly dhcpd: Bell; readonly named: Bell };
+  readonly keeper: DesiredKeeper;
+  readonly observer: InterfaceObserver;
+  readonly follower: LeaseFollower;
+  readonly link: Link;
+  readonly attach: Attachment;
+  readonly ports: AgentPorts;
+}
+
+async function createReconcilers(parts: AgentParts): Promise<{ dhcpd: Reconciler; named: Reconciler }> {
+  const { paths, attach, ports } = parts;
+  const { files, commands, clock, log } = ports;
+  const driver = createSupervisedDriver(paths.state, clock);
+  const enlistment = createEnlistmentLinks({ files, commands, stateDir: paths.state });
+  await ensureRndcKey(files, paths.named.key);
+  const { port, controlPort } = paths.named;
+  const namedOptions = { paths: paths.namedConf, port, controlPort };
+  const shared = { files, commands, driver, clock, log };
+  return {
+    dhcpd: createDhcpdReconciler({
+      ...shared,
+      paths: paths.dhcpd,
+      enlistment,
+      goal: () => dhcpdGoal(attach.desired(), attach.links()),
+    }),
+    named: createNamedReconciler({
+      ...shared,
+      paths: paths.named,
+      digests: createFileDigests(files),
+      queryId: () => randomInt(65_536),
+      goal: () => namedGoal(attach.desired(), attach.links(), namedOptions),
+    }),
+  };
+}
+
+class RunningAgent implements Agent {
+  readonly #parts: AgentParts & { readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler } };
+  #reported = "";
+
+  constructor(parts: AgentParts & { readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler } }) {
+    this.#parts = parts;
+  }
+
+  status(): AgentStatus {
+    const { identity, link, keeper, follower, observer, reconcilers, ports } = this.#parts;
+    const interfaces = observer.current();
+    return {
+      rack: identity.rack,
+      name: identity.name,
+      version: BERTH_VERSION,
+      pid: ports.pid,
+      link: link.status(),
+      accepted: keeper.current()?.generation ?? 0,
+      daemons: [reconcilers.dhcpd.status(), reconcilers.named.status()],
+      leases: follower.health(),
+      interfaces: { read: interfaces !== null, count: interfaces?.length ?? 0 },
+      problems: this.#problems(),
+    };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { paths, bells, observer, follower, link, reconcilers, ports } = this.#parts;
+    const { clock, log } = ports;
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    const server = await serveStatus(paths.socket, () => this.status());
+    observer.onChange((interfaces) => {
+      link.reportInterfaces(interfaces);
+      bells.dhcpd.ring();
+      bells.named.ring();
+    });
+    follower.onChange((change) => (change.reset === true ? link.renewLeases() : link.changeLeases(change)));
+    const onPass = (): void => this.#report();
+    log.info({ rack: this.#parts.identity.name, state: paths.state }, "agent runs");
+    const parts = [
+      observer.run(either),
+      follower.run(either),
+      link.run(either),
+      runReconciler(reconcilers.dhcpd, { bell: bells.dhcpd, clock, onPass }, either),
+      runReconciler(reconcilers.named, { bell: bells.named, clock, onPass }, either),
+    ];
+    // One part that fails ends all: the supervisor starts the agent anew, and the daemons serve meanwhile.
+    const settled = await Promise.allSettled(parts.map((part) => part.catch((error: unknown) => fail(failed, error))));
+    server.close();
+    const failure = settled.find((outcome) => outcome.status === "rejected");
+    if (failure !== undefined) throw failure.reason;
+    log.info("agent ends; dhcpd and named go on");
+  }
+
+  /** Tells the region what is written and running, when that differs from what was last told. */
+  #report(): void {
+    const { link, keeper, reconcilers } = this.#parts;
+    const daemons = [reconcilers.dhcpd.status(), reconcilers.named.status()];
+    const status = { accepted: keeper.current()?.generation ?? 0, daemons, problems: [...this.#problems()] };
+    const text = JSON.stringify(status);
+    if (text === this.#reported) return;
+    this.#reported = text;
+    link.reportStatus(status);
+  }
+
+  #problems(): readonly Problem[] {
+    const { keeper, follower, observer } = this.#parts;
+    const damaged = keeper.problem();
+    return [...(damaged === null ? [] : [damaged]), ...follower.health().problems, ...scanProblems(observer.state())];
+  }
+}
+
+function scanProblems(state: ScanState): Problem[] {
+  if (state.kind !== "failing") return [];
+  return [{ code: state.code, at: "interfaces", message: `${state.message}; what the last good look saw stays in force` }];
+}
+
+function fail(failed: AbortController, error: unknown): never {
+  failed.abort(error);
+  throw error;
+}

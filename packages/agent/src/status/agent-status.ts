@@ -1,0 +1,18 @@
+import type { DaemonStatus, Problem } from "@berth/core";
+import type { LinkStatus } from "../link/link.js";
+import type { LeaseFollowerHealth } from "../observe/leases/model.js";
+
+/** What `berth-agent status` shows. */
+export interface AgentStatus {
+  readonly rack: string;
+  readonly name: string;
+  readonly version: string;
+  readonly pid: number;
+  readonly link: LinkStatus;
+  /** Generation of the desired state on disk; 0 for none. */
+  readonly accepted: number;
+  readonly daemons: readonly DaemonStatus[];
+  readonly leases: LeaseFollowerHealth;
+  readonly interfaces: { readonly read: boolean; readonly count: number };
+  readonly problems: readonly Problem[];
+}

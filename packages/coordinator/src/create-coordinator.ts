@@ -1,0 +1,180 @@
+import { join } from "node:path";
+import { accepted, BERTH_VERSION, formatJoinLine, refused, type Problem, type RackView } from "@berth/core";
+import type { Clock, Files, Log } from "@berth/host";
+import { splitEndpoint, type CoordinatorConfig } from "./config.js";
+import { createApi } from "./http/create-api.js";
+import { listenOnAddress, listenOnSocket, type ApiEndpoint } from "./http/listen-api.js";
+import type { ApiPorts, JoinLineRequest } from "./http/ports.js";
+import { createTokenAuth, digestApiToken, makeApiToken, type Auth } from "./http/token-auth.js";
+import { createHub, type Hub } from "./hub/hub.js";
+import type { Ledger } from "./ledger/ledger.js";
+import { openLedger } from "./ledger/open-ledger.js";
+import { createPlanner, type Planner } from "./plan/planner.js";
+import { createToken } from "./racks/create-token.js";
+import { createRackRegistry, type RackRegistry } from "./racks/rack-registry.js";
+import { createSqliteStore } from "./store/sqlite-store.js";
+import type { Store } from "./store/store.js";
+import { openTls, type Tls } from "./tls/open-tls.js";
+
+export interface CoordinatorPorts {
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Coordinator {
+  /** Serves racks and the API until aborted. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Where the API listens, as `BERTH_URL` takes it; empty before it does. */
+  endpoints(): readonly string[];
+}
+
+interface Parts {
+  readonly config: CoordinatorConfig;
+  readonly ports: CoordinatorPorts;
+  readonly store: Store;
+  readonly tls: Tls;
+  readonly registry: RackRegistry;
+  readonly ledger: Ledger;
+  readonly planner: Planner;
+  readonly hub: Hub;
+  readonly auth: Auth;
+}
+
+/** Opens the data folder and puts a coordinator together; nothing listens yet. Throws `data-folder-in-use`, `store-newer`, `key-unreadable`. */
+export async function createCoordinator(config: CoordinatorConfig, ports: CoordinatorPorts): Promise<Coordinator> {
+  const store = await createSqliteStore(config.data, ports);
+  try {
+    const link = splitEndpoint(config.link.listen);
+    const advertised = advertisedAddresses(config);
+    const hosts = ["localhost", "127.0.0.1", ...advertised.map((endpoint) => splitEndpoint(endpoint).host)];
+    const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
+    const registry = await createRackRegistry({ store, ...ports });
+    const racks = (): readonly RackView[] => registry.views();
+    const ledger = await openLedger({ store, racks, ...ports });
+    const planner = await createPlanner({ ledger, racks, store, ...ports, policy: config.dns });
+    const hub = createHub({
+      ...ports,
+      tls,
+      registry,
+      tokens: store.tokens,
+      listen: link,
+      desiredFor: (rackId) => planner.desiredFor(rackId),
+      regions: () => advertised,
+      version: BERTH_VERSION,
+    });
+    planner.onDesired((rackId) => hub.push(rackId));
+    registry.onChange(() => planner.nudge());
+    const auth = await openAuth(config.data, ports.files);
+    return new RunningCoordinator({ config, ports, store, tls, registry, ledger, planner, hub, auth });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** What agents are told to dial. Listening on every address tells nobody where that is: then it has to be configured. */
+function advertisedAddresses({ link }: CoordinatorConfig): readonly string[] {
+  return link.advertise.length > 0 ? link.advertise : [link.listen];
+}
+
+const TOKEN_MAX = 1024;
+
+/** The admin's token is made at the first start and lies in the data folder, for its owner alone. */
+async function openAuth(dataFolder: string, files: Files): Promise<Auth> {
+  const path = join(dataFolder, "admin.token");
+  const saved = await files.read(path, TOKEN_MAX);
+  const token = saved === null ? makeApiToken() : Buffer.from(saved).toString("utf8").trim();
+  if (saved === null) await files.replace(path, `${token}\n`, 0o600);
+  return createTokenAuth([{ name: "admin", role: "admin", digest: digestApiToken(token) }]);
+}
+
+class RunningCoordinator implements Coordinator {
+  readonly #parts: Parts;
+  #endpoints: readonly ApiEndpoint[] = [];
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  endpoints(): readonly string[] {
+    return this.#endpoints.map(({ url }) => url);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { hub, planner, store, ports } = this.#parts;
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    const stopAll = (error: unknown): never => {
+      failed.abort(error);
+      throw error;
+    };
+    try {
+      const running = [planner.run(either), hub.run(either), this.#serveApi(either)];
+      const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));
+      const failure = settled.find((outcome) => outcome.status === "rejected");
+      if (failure !== undefined) throw failure.reason;
+    } finally {
+      await store.close();
+    }
+    ports.log.info("coordinator ends; the racks go on");
+  }
+
+  async #serveApi(signal: AbortSignal): Promise<void> {
+    const { config, hub, ports } = this.#parts;
+    await Promise.race([hub.ready(), aborted(signal)]);
+    if (signal.aborted) return;
+    const api = await createApi(this.#apiPorts());
+    await api.ready();
+    try {
+      const opened: ApiEndpoint[] = [];
+      this.#endpoints = opened;
+      opened.push(await listenOnSocket(api, join(config.data, "api.sock")));
+      for (const { host, port } of config.api.listen.map(splitEndpoint)) opened.push(await listenOnAddress(api, host, port));
+      ports.log.info({ endpoints: this.endpoints(), fingerprint: this.#parts.tls.fingerprint }, "the API answers");
+      await aborted(signal);
+    } finally {
+      await Promise.all(this.#endpoints.map((endpoint) => endpoint.close()));
+      await api.close();
+    }
+  }
+
+  #apiPorts(): ApiPorts {
+    const { ledger, registry, planner, auth, ports } = this.#parts;
+    return {
+      ledger,
+      racks: () => registry.views(),
+      removeRack: async (rackId) => ((await registry.remove(rackId)) ? accepted(rackId) : refused(noSuchRack(rackId))),
+      createToken: (request) => this.#createJoinLine(request),
+      planner,
+      auth,
+      clock: ports.clock,
+      log: ports.log,
+      version: BERTH_VERSION,
+    };
+  }
+
+  async #createJoinLine(request: JoinLineRequest): ReturnType<ApiPorts["createToken"]> {
+    const { store, tls, config, ports } = this.#parts;
+    const order = {
+      rack: request.rack ?? null,
+      ttlMs: request.ttlSeconds * 1000,
+      ...(request.site === undefined ? {} : { site: request.site }),
+    };
+    const token = await createToken({ tokens: store.tokens, clock: ports.clock }, order);
+    if (!token.ok) return token;
+    const [address = config.link.listen] = advertisedAddresses(config);
+    return accepted({ joinLine: formatJoinLine(address, token.value, tls.fingerprint), expiresAt: token.value.expiresAt });
+  }
+}
+
+function noSuchRack(rackId: string): Problem {
+  return { code: "rack-unknown", at: `rack ${rackId}`, message: "there is no such rack", remedy: "`berth rack list` shows them" };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
