@@ -30,7 +30,7 @@ export async function admitRack(ports: AdmissionPorts, request: JoinRequest): Pr
   const decided = decideJoin({ request, publicKeyHash, token: token.value, racks: ports.registry.records() });
   if (!decided.ok) return decided;
   const used = await ports.tokens.use(token.value.id, publicKeyHash, ports.clock.now());
-  if (used === null) return tokenUsed(token.value.id);
+  if (used?.usedBy !== publicKeyHash) return tokenUsed(token.value.id);
   const { id, name, site } = decided.value;
   const known = ports.registry.record(id);
   const certificate = await ports.tls.issueRack(id, key.value.publicKey);
