@@ -15,7 +15,10 @@ interface Wanted {
   readonly nics: readonly HardwareAddress[];
 }
 
-/** The subnet that a request means: the one it names, else the one around the address it names, else the one where the machine was seen. */
+/**
+ * The subnet that a request means: the one it names, else the one around the address it names, else the one where the machine was seen, else the
+ * only one there is.
+ */
 export function chooseSubnet(state: LedgerState, wanted: Wanted, observed: Observed): Result<Subnet> {
   if (wanted.subnet !== null) return namedSubnet(state, wanted.subnet);
   if (wanted.address !== null) return subnetAround(state, wanted.address);
@@ -23,6 +26,8 @@ export function chooseSubnet(state: LedgerState, wanted: Wanted, observed: Obser
   const seen = sighting === null ? [] : subnetsOfSighting(state, sighting);
   const [only, ...more] = seen;
   if (only !== undefined && more.length === 0) return accepted(only);
+  const [onlyDeclared, ...otherDeclared] = state.subnets.values();
+  if (only === undefined && onlyDeclared !== undefined && otherDeclared.length === 0) return accepted(onlyDeclared);
   const nic = wanted.nics[0] ?? "the machine";
   if (only !== undefined) return ambiguous(seen, `${nic} was seen on a rack that serves`);
   const message = `no rack has seen ${nic}, so its subnet is not known`;

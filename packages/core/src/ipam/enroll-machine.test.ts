@@ -264,6 +264,10 @@ describe("which subnet", () => {
     expect(outcome(desk.enroll({ nics: [nic(3)], address: ipAddress("192.168.51.7") }))).toBe("192.168.51.7");
   });
 
+  test("the only one there is, for a machine that nobody saw yet", () => {
+    expect(outcome(deskWith().enroll({ nics: [nic(3)] }))).toBe("192.168.50.2");
+  });
+
   test.each([
     ["9", "subnet-unknown"],
     ["192.168.99.0/24", "subnet-unknown"],
