@@ -19,7 +19,7 @@ describe("a refusal exits with 1 and says place, reason and remedy", () => {
     expect(await fixture.berth(["subnet", "create", "192.168.50.7/24", "--domain", "rack1.example"])).toEqual({
       code: 1,
       stdout: "",
-      stderr: "error: prefix: '192.168.50.7/24' has host bits set\n  the network is 192.168.50.0/24\n",
+      stderr: "error: prefix: '192.168.50.7/24' has host bits set [prefix-host-bits]\n  remedy: the network is 192.168.50.0/24\n",
     });
   });
 
@@ -76,7 +76,7 @@ describe("a refusal exits with 1 and says place, reason and remedy", () => {
       expect(run).toMatchObject({
         code: 1,
         stdout: "",
-        stderr: expect.stringMatching(/^error: authorization: .*\n {2}.*BERTH_TOKEN/) as string,
+        stderr: expect.stringMatching(/^error: authorization: .*\n {2}remedy: .*BERTH_TOKEN/) as string,
       });
     }
     expect(await fixture.berth(CREATE, { BERTH_TOKEN: READ_TOKEN })).toMatchObject({
@@ -140,12 +140,12 @@ describe("a world in the way exits with 3 and says what to check", () => {
     expect(unix).toMatchObject({
       code: 3,
       stdout: "",
-      stderr: expect.stringMatching(/none\.sock: no coordinator answers: .*ENOENT.*\n {2}check /) as string,
+      stderr: expect.stringMatching(/none\.sock: no coordinator answers: .*ENOENT.*\n {2}remedy: check /) as string,
     });
     const tcp = await down({ BERTH_URL: "http://127.0.0.1:1" });
     expect(tcp).toMatchObject({
       code: 3,
-      stderr: expect.stringMatching(/^error: http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED.*\n {2}check /) as string,
+      stderr: expect.stringMatching(/^error: http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED.*\n {2}remedy: check /) as string,
     });
   });
 

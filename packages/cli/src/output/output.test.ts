@@ -66,7 +66,7 @@ describe("printProblems", () => {
   };
 
   it("colours only on a terminal that wants it", () => {
-    const plain = "error: pl\\u001bace: bad\n  mend\n";
+    const plain = "error: pl\\u001bace: bad [x]\n  remedy: mend\n";
     expect(print(false, true)).toBe(plain);
     expect(print(true, false)).toBe(plain);
     expect(print(true, true)).toBe(`\u001b[31merror:\u001b[39m${plain.slice("error:".length)}`);
