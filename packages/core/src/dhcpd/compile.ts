@@ -1,12 +1,12 @@
 import { addressFamily, ipv4Number, type IpAddress } from "../address/ip.js";
 import { compareAddresses } from "../address/ip.js";
-import { prefixFamily, prefixNetwork, type IpRange } from "../address/prefix.js";
+import { prefixFamily, prefixNetwork } from "../address/prefix.js";
 import type { DesiredHost, DesiredState, DesiredSubnet } from "../desired/schema.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkDesiredDhcp } from "./check-desired.js";
 import type { DhcpdConfig, DhcpdHost, LeaseTimes, Pool, SharedNetwork, SubnetDeclaration } from "./config.js";
 import { enlistmentAddress, enlistmentRanges } from "./enlistment.js";
-import { singleAddress, splitIntoPools, subtractRanges } from "./pools.js";
+import { splitIntoPools, subtractAddresses } from "./pools.js";
 import type { RackLink, RackLinks } from "./rack-links.js";
 import { reviewDhcpd } from "./review.js";
 import { groupIntoWires, type Wire } from "./wires.js";
@@ -143,22 +143,17 @@ function compileEnlistment(subnet: DesiredSubnet, own: RackLink, warnings: Probl
 
 function windowPools(subnet: DesiredSubnet, links: readonly RackLink[], warnings: Problem[]): Pool[] {
   if (subnet.window === null) return [];
-  const pools = splitIntoPools(subtractRanges(subnet.window, neverInPool(subnet, links)));
+  const pools = splitIntoPools(subtractAddresses(subnet.window, neverInPool(subnet, links)));
   if (pools.length === 0)
     warnings.push(emptyPool("window-empty", subnet, `the window ${subnet.window.first}-${subnet.window.last}`));
   return pools;
 }
 
 /** Every address of the subnet that somebody has or may have by name: dhcpd, short of addresses, gives away whatever its pools contain. */
-function neverInPool(subnet: DesiredSubnet, links: readonly RackLink[]): IpRange[] {
-  const servers = [...subnet.dns, ...subnet.ntp, ...(subnet.gateway === null ? [] : [subnet.gateway])];
-  const addresses = [
-    ...subnet.excluded,
-    ...subnet.hosts.map((host) => host.address),
-    ...links.map((link) => link.address),
-    ...servers,
-  ];
-  return ipv4Only(addresses).map(singleAddress);
+function neverInPool(subnet: DesiredSubnet, links: readonly RackLink[]): IpAddress[] {
+  const { excluded, hosts, dns, ntp, gateway } = subnet;
+  const own = links.map((link) => link.address);
+  return [...excluded, ...hosts.map((host) => host.address), ...own, ...dns, ...ntp, ...(gateway === null ? [] : [gateway])];
 }
 
 function emptyPool(code: string, subnet: DesiredSubnet, what: string): Problem {

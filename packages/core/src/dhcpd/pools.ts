@@ -1,4 +1,4 @@
-import { ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
+import { addressFamily, ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
 import type { IpRange } from "../address/prefix.js";
 import type { Pool } from "./config.js";
 
@@ -8,15 +8,31 @@ import type { Pool } from "./config.js";
  */
 export const POOL_ADDRESSES_MAX = 4096;
 
-/** An inclusive run of IPv4 addresses as numbers. */
-type Run = readonly [first: number, last: number];
-
-/** The range without the given runs, as ascending ranges that do not touch. Runs may overlap, lie outside, and come in any order. */
+/** The range without the given ones, as ascending ranges that do not touch. They may overlap, lie outside, and come in any order. */
 export function subtractRanges(range: IpRange, excluded: readonly IpRange[]): IpRange[] {
+  const runs = excluded.map(({ first, last }) => [ipv4Number(first), ipv4Number(last)] as const).sort(([a], [b]) => a - b);
+  return gapsBetween(range, runs);
+}
+
+/** The range without single IPv4 addresses; other families are passed over. Quick for tens of thousands. */
+export function subtractAddresses(range: IpRange, excluded: readonly IpAddress[]): IpRange[] {
+  const numbers = Uint32Array.from(excluded.filter(isIpv4), ipv4Number).sort();
+  return gapsBetween(range, pairsOf(numbers));
+}
+
+function isIpv4(address: IpAddress): boolean {
+  return addressFamily(address) === 4;
+}
+
+function* pairsOf(numbers: Uint32Array): Generator<readonly [number, number]> {
+  for (const number of numbers) yield [number, number];
+}
+
+function gapsBetween(range: IpRange, runs: Iterable<readonly [first: number, last: number]>): IpRange[] {
   const end = ipv4Number(range.last);
   let next = ipv4Number(range.first);
   const left: IpRange[] = [];
-  for (const [first, last] of excluded.map(runOf).sort(([a], [b]) => a - b)) {
+  for (const [first, last] of runs) {
     if (last < next) continue;
     if (first > end) break;
     if (first > next) left.push(rangeOf(next, first - 1));
@@ -49,10 +65,6 @@ export function splitIntoPools(ranges: readonly IpRange[]): Pool[] {
 /** The range that holds just this address. */
 export function singleAddress(address: IpAddress): IpRange {
   return { first: address, last: address };
-}
-
-function runOf(range: IpRange): Run {
-  return [ipv4Number(range.first), ipv4Number(range.last)];
 }
 
 function rangeOf(first: number, last: number): IpRange {

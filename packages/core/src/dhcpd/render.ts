@@ -11,9 +11,10 @@ export function renderDhcpd(config: DhcpdConfig): string {
   return DHCPD_HEADER + renderStatements(dhcpdStatements(config));
 }
 
-/** The same as statements. */
-export function dhcpdStatements(config: DhcpdConfig): Statement[] {
-  return [...globals(), ...config.sharedNetworks.map(sharedNetwork), ...config.hosts.map(hostDeclaration)];
+function* dhcpdStatements(config: DhcpdConfig): Generator<Statement> {
+  yield* globals();
+  for (const network of config.sharedNetworks) yield sharedNetwork(network);
+  for (const host of config.hosts) yield hostDeclaration(host);
 }
 
 function globals(): Statement[] {

@@ -1,4 +1,4 @@
-import { addressFamily, ipv4Number, parseIpAddress, type IpAddress } from "../address/ip.js";
+import { addressFamily, ipv4Number, parseIpAddress } from "../address/ip.js";
 import { prefixContains, prefixesOverlap, prefixRange, usableRange, type IpPrefix, type IpRange } from "../address/prefix.js";
 import type { Problem } from "../problem.js";
 import type { DhcpdConfig, DhcpdHost, SubnetDeclaration } from "./config.js";
@@ -9,7 +9,7 @@ import type { DhcpdConfig, DhcpdHost, SubnetDeclaration } from "./config.js";
  */
 export function reviewDhcpd(config: DhcpdConfig): Problem[] {
   const subnets = config.sharedNetworks.flatMap((network) => network.subnets);
-  const ranges = subnets.flatMap(rangesOf).sort((a, b) => ipv4Number(a.range.first) - ipv4Number(b.range.first));
+  const ranges = subnets.flatMap(rangesOf).sort((a, b) => a.first - b.first);
   return [
     ...reviewPrefixes(subnets),
     ...subnets.flatMap(reviewSubnet),
@@ -20,11 +20,15 @@ export function reviewDhcpd(config: DhcpdConfig): Problem[] {
 
 interface PlacedRange {
   readonly range: IpRange;
+  readonly first: number;
+  readonly last: number;
   readonly prefix: IpPrefix;
 }
 
 function rangesOf(subnet: SubnetDeclaration): PlacedRange[] {
-  return subnet.pools.flatMap((pool) => pool.ranges.map((range) => ({ range, prefix: subnet.prefix })));
+  return subnet.pools.flatMap((pool) =>
+    pool.ranges.map((range) => ({ range, first: ipv4Number(range.first), last: ipv4Number(range.last), prefix: subnet.prefix })),
+  );
 }
 
 function finding(code: string, at: string, message: string): Problem {
@@ -69,11 +73,9 @@ function reviewSubnet(subnet: SubnetDeclaration): Problem[] {
 function reviewRanges(ranges: readonly PlacedRange[]): Problem[] {
   const problems: Problem[] = [];
   let end = -1;
-  for (const { range, prefix } of ranges) {
+  for (const { range, first, last, prefix } of ranges) {
     const at = `subnet ${prefix} range ${range.first}-${range.last}`;
     const usable = usableRange(prefix);
-    const first = ipv4Number(range.first);
-    const last = ipv4Number(range.last);
     if (first > last) problems.push(finding("range-inverted", at, "the range ends before it begins"));
     if (!prefixContains(prefix, range.first) || !prefixContains(prefix, range.last))
       problems.push(finding("range-outside-subnet", at, `the range is not inside ${prefix}`));
@@ -92,31 +94,31 @@ function reviewHosts(
 ): Problem[] {
   const problems: Problem[] = [];
   const names = new Set<string>();
-  const bindings = new Set<string>();
-  const prefixes = new Map<number, SubnetDeclaration[]>();
-  for (const subnet of subnets) prefixes.set(subnet.subnetId, [...(prefixes.get(subnet.subnetId) ?? []), subnet]);
+  const bound = new Map<number, Set<string>>();
+  const blocks = blocksOf(subnets);
+  const report = (host: DhcpdHost, code: string, message: string): void => {
+    problems.push(finding(code, `host ${host.name}`, message));
+  };
   for (const host of hosts) {
-    const at = `host ${host.name}`;
-    if (names.has(host.name)) problems.push(finding("host-name-duplicate", at, "two host declarations have this name"));
+    if (names.has(host.name)) report(host, "host-name-duplicate", "two host declarations have this name");
     names.add(host.name);
-    const binding = `${host.subnetId} ${host.hardwareAddress}`;
-    if (bindings.has(binding))
-      problems.push(finding("host-duplicate", at, `${host.hardwareAddress} is declared twice in one subnet`));
-    bindings.add(binding);
-    if (prefixes.get(host.subnetId)?.some((subnet) => prefixContains(subnet.prefix, host.fixedAddress)) !== true)
-      problems.push(finding("fixed-address-outside-subnet", at, `${host.fixedAddress} is not in its subnet`));
-    const range = rangeAround(ranges, host.fixedAddress);
+    const inSubnet = bound.get(host.subnetId) ?? new Set();
+    if (inSubnet.has(host.hardwareAddress))
+      report(host, "host-duplicate", `${host.hardwareAddress} is declared twice in one subnet`);
+    bound.set(host.subnetId, inSubnet.add(host.hardwareAddress));
+    const value = ipv4Number(host.fixedAddress);
+    if (blocks.get(host.subnetId)?.some(([first, last]) => first <= value && value <= last) !== true)
+      report(host, "fixed-address-outside-subnet", `${host.fixedAddress} is not in its subnet`);
+    const range = rangeAround(ranges, value);
     if (range !== null)
-      problems.push(
-        finding(
-          "fixed-address-in-range",
-          at,
-          `${host.fixedAddress} is also in the range ${range.first}-${range.last}: two machines would get it`,
-        ),
+      report(
+        host,
+        "fixed-address-in-range",
+        `${host.fixedAddress} is also in the range ${range.first}-${range.last}: two machines would get it`,
       );
   }
   for (const subnet of subnets) {
-    const range = rangeAround(ranges, subnet.serverIdentifier);
+    const range = rangeAround(ranges, ipv4Number(subnet.serverIdentifier));
     if (range !== null)
       problems.push(
         finding("own-address-in-range", `subnet ${subnet.prefix}`, `the rack's own ${subnet.serverIdentifier} is in a range`),
@@ -125,19 +127,25 @@ function reviewHosts(
   return problems;
 }
 
+/** First and last address of the blocks that each subnet of the desired state is served by. */
+function blocksOf(subnets: readonly SubnetDeclaration[]): Map<number, [number, number][]> {
+  const blocks = new Map<number, [number, number][]>();
+  for (const { subnetId, prefix } of subnets)
+    blocks.set(subnetId, [...(blocks.get(subnetId) ?? []), [startOf(prefix), endOf(prefix)]]);
+  return blocks;
+}
+
 /** By bisection over ranges sorted by first address: 50,000 hosts and many ranges must not meet pairwise. */
-function rangeAround(ranges: readonly PlacedRange[], address: IpAddress): IpRange | null {
-  const value = ipv4Number(address);
+function rangeAround(ranges: readonly PlacedRange[], value: number): IpRange | null {
   let low = 0;
   let high = ranges.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const range = ranges[middle]?.range;
-    if (range !== undefined && ipv4Number(range.first) <= value) low = middle + 1;
+    if ((ranges[middle]?.first ?? Infinity) <= value) low = middle + 1;
     else high = middle;
   }
-  const candidate = ranges[low - 1]?.range;
-  return candidate !== undefined && ipv4Number(candidate.last) >= value ? candidate : null;
+  const candidate = ranges[low - 1];
+  return candidate !== undefined && candidate.last >= value ? candidate.range : null;
 }
 
 function startOf(prefix: IpPrefix): number {

@@ -1,4 +1,5 @@
-import { assert } from "../problem.js";
+import { assert, BugError } from "../problem.js";
+import { AsciiText } from "../text/ascii-text.js";
 
 /**
  * dhcpd.conf(5) as a tree. Indentation, quoting, commas, braces and semicolons exist in this file and nowhere else.
@@ -23,42 +24,59 @@ export function listOption(name: string, values: readonly (string | { readonly t
   return values.length === 0 ? [] : [plain("option", name, { list: values })];
 }
 
-export function renderStatements(statements: readonly Statement[]): string {
-  const lines: string[] = [];
-  renderInto(lines, statements, "");
-  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+/** Takes them one by one: 50,000 hosts are never all there as statements. */
+export function renderStatements(statements: Iterable<Statement>): string {
+  const text = new AsciiText();
+  renderInto(text, statements, "");
+  return text.toString();
 }
 
-function renderInto(lines: string[], statements: readonly Statement[], indent: string): void {
+function renderInto(text: AsciiText, statements: Iterable<Statement>, indent: string): void {
   for (const statement of statements) {
-    const words = statement.words.map(renderWord).join(" ");
+    text.add(indent);
+    let between = "";
+    for (const word of statement.words) {
+      text.add(between);
+      renderWord(text, word);
+      between = " ";
+    }
     if (statement.kind === "plain") {
-      lines.push(`${indent}${words};`);
+      text.add(";\n");
     } else {
-      lines.push(`${indent}${words} {`);
-      renderInto(lines, statement.body, `${indent}  `);
-      lines.push(`${indent}}`);
+      text.add(" {\n");
+      renderInto(text, statement.body, `${indent}  `);
+      text.add(indent);
+      text.add("}\n");
     }
   }
 }
 
-function renderWord(word: Word): string {
+function renderWord(text: AsciiText, word: Word): void {
   if (typeof word === "string") {
-    assert(/^[A-Za-z0-9:.\-_]+$/.test(word), `not a bare word of dhcpd.conf: ${word}`);
-    return word;
+    if (!BARE_WORD.test(word)) throw new BugError(`not a bare word of dhcpd.conf: ${word}`);
+    text.add(word);
+  } else if ("text" in word) {
+    text.add(quote(word.text));
+  } else {
+    assert(word.list.length > 0, "an empty list in dhcpd.conf");
+    for (const [place, member] of word.list.entries()) {
+      if (place > 0) text.add(", ");
+      renderWord(text, member);
+    }
   }
-  if ("text" in word) return quote(word.text);
-  assert(word.list.length > 0, "an empty list in dhcpd.conf");
-  return word.list.map(renderWord).join(", ");
 }
 
 /** As dhcpd's lexer reads strings: printable ASCII as it stands, everything else and `"` and `\` as three octal digits an octet. */
 function quote(text: string): string {
+  if (PLAIN_TEXT.test(text)) return `"${text}"`;
   const quoted = text.replace(/[^\x20-\x7e]|["\\]/gu, (character) =>
     Array.from(utf8Octets(character), (octet) => `\\${octet.toString(8).padStart(3, "0")}`).join(""),
   );
   return `"${quoted}"`;
 }
+
+const PLAIN_TEXT = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/;
+const BARE_WORD = /^[A-Za-z0-9:.\-_]+$/;
 
 function utf8Octets(character: string): number[] {
   return (encodeURIComponent(/\p{Surrogate}/u.test(character) ? "\ufffd" : character).match(/%..|./g) ?? []).map((piece) =>

@@ -58,6 +58,7 @@ export function checkLabel(label: string, at = "name"): Problem[] {
  * address is refused: programs would take it for one.
  */
 export function checkHostName(name: string, at = "name"): Problem[] {
+  if (isPlainHostName(name)) return [];
   const shown = printable(name);
   if (name.length > NAME_MAX)
     return [{ code: "name-too-long", at, message: `'${shown}' has more than ${NAME_MAX} characters`, remedy: "shorten it" }];
@@ -74,6 +75,15 @@ export function checkHostName(name: string, at = "name"): Problem[] {
     });
   }
   return problems;
+}
+
+/** Labels that begin with a letter, single inner hyphens only: nearly all names there are, told at once. */
+const PLAIN = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*)*$/;
+
+function isPlainHostName(name: string): boolean {
+  if (name.length > LABEL_MAX || !PLAIN.test(name)) return false;
+  const dot = name.indexOf(".");
+  return !NEVER.has(dot < 0 ? name : name.slice(0, dot));
 }
 
 /**
