@@ -9,7 +9,7 @@ import { registerJoin } from "../../../packages/agent/src/commands/join.js";
 import { loadIdentity } from "../../../packages/agent/src/identity/identity.js";
 import { openTls } from "../../../packages/coordinator/src/tls/open-tls.js";
 import { waitUntil } from "../../lab/wait-until.js";
-import { createLinkWorld, makeToken, type LinkWorld } from "./link-world.js";
+import { ask, createLinkWorld, makeToken, type LinkWorld } from "./link-world.js";
 import { memoryFiles } from "./memory-ports.js";
 import { startRack } from "./test-rack.js";
 
@@ -87,6 +87,18 @@ describe("berth-agent join", () => {
     const second = await type(line, memoryFiles());
     expect(second.code).toBe(2);
     expect(second.err).toContain("[token-used]");
+    expect(world.registry().records()).toHaveLength(1);
+  });
+
+  it("gives a token that two hosts use at the same moment to one of them", async () => {
+    const token = await makeToken(world);
+    const hosts = ["h1", "h2", "h3"].map((hostname) => ask(world, { hostname, token, files: memoryFiles() }));
+    const answers = await Promise.all(hosts);
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(answers.flatMap((answer) => (answer.ok ? [] : answer.problems.map(({ code }) => code)))).toEqual([
+      "token-used",
+      "token-used",
+    ]);
     expect(world.registry().records()).toHaveLength(1);
   });
 

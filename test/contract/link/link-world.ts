@@ -125,11 +125,12 @@ export async function makeToken(world: Pick<LinkWorld, "store" | "clock">, rack?
   return `${token.value.id}.${token.value.secret}`;
 }
 
-/** Joins without the network: what the door does behind TLS. */
-export async function admit(world: LinkWorld, hostname: string, files: Files = memoryFiles()): Promise<Identity> {
+/** What the door does behind TLS, for a host whose disk is `files`. */
+export async function ask(world: LinkWorld, from: { readonly hostname: string; readonly token: string; readonly files: Files }) {
+  const { hostname, token, files } = from;
   const candidate = await ensureCandidate("/rack", files);
   const request: JoinRequest = {
-    token: await makeToken(world),
+    token,
     rack: candidate.rack,
     name: null,
     hostname,
@@ -144,7 +145,12 @@ export async function admit(world: LinkWorld, hostname: string, files: Files = m
     log: silentLog,
     regions: () => [],
   };
-  const answer = await admitRack(ports, request);
+  return admitRack(ports, request);
+}
+
+/** Joins without the network. */
+export async function admit(world: LinkWorld, hostname: string, files: Files = memoryFiles()): Promise<Identity> {
+  const answer = await ask(world, { hostname, token: await makeToken(world), files });
   if (!answer.ok) throw new Error(JSON.stringify(answer.problems));
-  return identityFrom(answer.value, candidate, world.address());
+  return identityFrom(answer.value, await ensureCandidate("/rack", files), world.address());
 }

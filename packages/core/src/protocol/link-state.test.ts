@@ -113,7 +113,10 @@ describe("stepLink", () => {
     const kinds = fc.constantFrom("start", "tick", "opened", "welcomed", "heard", "lost", "stop");
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(kinds, fc.nat(3), fc.nat(40_000), fc.double({ min: 0, max: 0.99, noNaN: true }))),
+        fc.array(fc.tuple(kinds, fc.nat(3), fc.nat(40_000), fc.double({ min: 0, max: 0.99, noNaN: true })), {
+          maxLength: 80,
+          size: "max",
+        }),
         (history) => {
           let state: LinkState = LINK_STOPPED;
           let now = 0;

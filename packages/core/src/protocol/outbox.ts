@@ -50,12 +50,16 @@ interface Sent {
  * `snapshot` answers all leases as they are now, null while the leases file has not been read: the region then keeps what it has.
  * The outbox keeps the array until its pages are sent.
  */
-export function createOutbox(snapshot: () => readonly LeaseReport[] | null): Outbox {
-  return new PendingObservations(snapshot);
+export function createOutbox(
+  snapshot: () => readonly LeaseReport[] | null,
+  { leasesPerFrame = LEASES_PER_FRAME_MAX }: { readonly leasesPerFrame?: number } = {},
+): Outbox {
+  return new PendingObservations(snapshot, leasesPerFrame);
 }
 
 class PendingObservations implements Outbox {
   readonly #snapshot: () => readonly LeaseReport[] | null;
+  readonly #leasesPerFrame: number;
   #sequence = 0;
   #interfaces: readonly HostInterface[] | null = null;
   #status: StatusReport | null = null;
@@ -66,8 +70,9 @@ class PendingObservations implements Outbox {
   #pending = new Map<IpAddress, Change>();
   #sent: Sent[] = [];
 
-  constructor(snapshot: () => readonly LeaseReport[] | null) {
+  constructor(snapshot: () => readonly LeaseReport[] | null, leasesPerFrame: number) {
     this.#snapshot = snapshot;
+    this.#leasesPerFrame = leasesPerFrame;
   }
 
   setInterfaces(latest: readonly HostInterface[]): void {
@@ -140,7 +145,7 @@ class PendingObservations implements Outbox {
     this.#beginSnapshot();
     if (this.#pages === null) return null;
     const { leases, from } = this.#pages;
-    const to = Math.min(leases.length, from + LEASES_PER_FRAME_MAX);
+    const to = Math.min(leases.length, from + this.#leasesPerFrame);
     const last = to === leases.length;
     const page = from === 0 ? (last ? "whole" : "begin") : last ? "end" : "more";
     this.#pages = last ? null : { leases, from: to };
@@ -159,7 +164,7 @@ class PendingObservations implements Outbox {
     if (this.#pending.size === 0) return null;
     const changes = new Map<IpAddress, Change>();
     for (const [address, change] of this.#pending) {
-      if (changes.size === LEASES_PER_FRAME_MAX) break;
+      if (changes.size === this.#leasesPerFrame) break;
       changes.set(address, change);
       this.#pending.delete(address);
     }
