@@ -57,33 +57,36 @@ export function refuseUrl(url: string, reply: FastifyReply, { statusCode = 400 }
   ]);
 }
 
-function classify(
-  error: FastifyError | Error,
-  bodyLimit: number,
-): { status: number; problems: readonly [Problem, ...Problem[]] } {
-  if (error instanceof ApiRefusal) return { status: error.statusCode, problems: error.problems };
-  if (error instanceof EnvironmentError) {
-    const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
-    return {
-      status: error.code === CONFLICT ? 409 : 503,
-      problems: [{ code: error.code, at: error.at, message: error.message, ...remedy }],
-    };
-  }
-  const status = "statusCode" in error ? (error.statusCode ?? 500) : 500;
-  switch (status) {
-    case 413:
-      return one(413, "body-too-large", `the body is larger than ${bodyLimit} octets`, "send less at once");
-    case 415:
-      return one(415, "body-not-json", "the body is not declared as JSON", "send it with 'Content-Type: application/json'");
-    default:
-      if (status >= 400 && status < 500) return one(status, "body-malformed", error.message, "send one JSON object");
-      return one(500, "internal", "the coordinator failed on a bug of its own; its log says more");
-  }
+interface ErrorAnswer {
+  readonly status: number;
+  readonly problems: readonly [Problem, ...Problem[]];
 }
 
-function one(status: number, code: string, message: string, remedy?: string): ReturnType<typeof classify> {
-  return {
-    status,
-    problems: [{ code, at: status === 500 ? "coordinator" : "body", message, ...(remedy === undefined ? {} : { remedy }) }],
-  };
+function classify(error: FastifyError | Error, bodyLimit: number): ErrorAnswer {
+  if (error instanceof ApiRefusal) return { status: error.statusCode, problems: error.problems };
+  if (error instanceof EnvironmentError) {
+    const { at, code, message, remedy } = error;
+    return one(code === CONFLICT ? 409 : 503, { code, at, message, ...(remedy === undefined ? {} : { remedy }) });
+  }
+  const status = "statusCode" in error ? (error.statusCode ?? 500) : 500;
+  if (status >= 400 && status < 500) return one(status, { at: "body", ...bodyProblem(status, error, bodyLimit) });
+  const message = "the coordinator failed on a bug of its own; its log says more";
+  return one(500, { code: "internal", at: "coordinator", message });
+}
+
+/** Why Fastify did not take the body. */
+function bodyProblem(status: number, error: Error, bodyLimit: number): Omit<Problem, "at"> {
+  if (status === 413) {
+    const message = `the body is larger than ${bodyLimit} octets`;
+    return { code: "body-too-large", message, remedy: "send less at once" };
+  }
+  if (status === 415) {
+    const remedy = "send it with 'Content-Type: application/json'";
+    return { code: "body-not-json", message: "the body is not declared as JSON", remedy };
+  }
+  return { code: "body-malformed", message: error.message, remedy: "send one JSON object" };
+}
+
+function one(status: number, problem: Problem): ErrorAnswer {
+  return { status, problems: [problem] };
 }

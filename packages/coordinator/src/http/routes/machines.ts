@@ -25,8 +25,11 @@ const tags = ["machines"];
 const ETHERNET_CHARACTERS = 17;
 
 export function machineRoutes(api: ApiServer, ports: ApiPorts): void {
-  const { ledger } = ports;
+  readRoutes(api, ports);
+  changeRoutes(api, ports);
+}
 
+function readRoutes(api: ApiServer, ports: ApiPorts): void {
   api.get(
     `${API_ROOT}/machines`,
     {
@@ -55,6 +58,10 @@ export function machineRoutes(api: ApiServer, ports: ApiPorts): void {
     },
     (request) => requireMachine(ports, request.params.ref),
   );
+}
+
+function changeRoutes(api: ApiServer, ports: ApiPorts): void {
+  const { ledger } = ports;
   api.post(
     `${API_ROOT}/machines/enroll`,
     {

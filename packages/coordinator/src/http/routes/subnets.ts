@@ -20,11 +20,16 @@ import type { ApiPorts } from "../ports.js";
 import { errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 
 const tags = ["subnets"];
+/** Enough to keep numbers in their order as text. */
+const ID_DIGITS = 10;
 const SUBNET = `${API_ROOT}/subnets/:ref`;
 
-export function subnetRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
-  const view = (subnet: Subnet): SubnetView => subnetViewer(ledger, racks())(subnet);
+export function subnetRoutes(api: ApiServer, ports: ApiPorts): void {
+  readRoutes(api, ports);
+  changeRoutes(api, ports);
+}
 
+function readRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
   api.get(
     `${API_ROOT}/subnets`,
     {
@@ -36,10 +41,21 @@ export function subnetRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void 
       },
     },
     (request) => {
-      const page = pageOf(ledger.subnets(), ({ id }) => String(id).padStart(10, "0"), request.query);
+      const page = pageOf(ledger.subnets(), ({ id }) => String(id).padStart(ID_DIGITS, "0"), request.query);
       return { items: page.items.map(subnetViewer(ledger, racks())), next: page.next };
     },
   );
+  const summary = "Show, by number or prefix";
+  api.get(
+    SUBNET,
+    { schema: { tags, summary, params: referenceParameters, response: { 200: subnetViewSchema, ...errorAnswers } } },
+    (request) => subnetViewer(ledger, racks())(findSubnet(ledger, request.params.ref)),
+  );
+}
+
+function changeRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
+  const view = (subnet: Subnet): SubnetView => subnetViewer(ledger, racks())(subnet);
+  const response = { 200: subnetViewSchema, ...errorAnswers };
   api.post(
     `${API_ROOT}/subnets`,
     { schema: { tags, summary: "Declare", body: subnetCreateSchema, response: { 201: subnetViewSchema, ...errorAnswers } } },
@@ -48,44 +64,20 @@ export function subnetRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void 
       return reply.code(201).header("location", `${API_ROOT}/subnets/${subnet.id}`).send(view(subnet));
     },
   );
-  api.get(
-    SUBNET,
-    {
-      schema: {
-        tags,
-        summary: "Show, by number or prefix",
-        params: referenceParameters,
-        response: { 200: subnetViewSchema, ...errorAnswers },
-      },
-    },
-    (request) => view(findSubnet(ledger, request.params.ref)),
-  );
   api.patch(
     SUBNET,
-    {
-      schema: {
-        tags,
-        summary: "Change",
-        params: referenceParameters,
-        body: subnetChangeSchema,
-        response: { 200: subnetViewSchema, ...errorAnswers },
-      },
-    },
+    { schema: { tags, summary: "Change", params: referenceParameters, body: subnetChangeSchema, response } },
     async (request) => {
       const { id } = findSubnet(ledger, request.params.ref);
       return view(acceptedValue(await ledger.changeSubnet(id, request.body, actorOf(request))));
     },
   );
-  api.delete(
-    SUBNET,
-    { schema: { tags, summary: "Remove", params: referenceParameters, response: { 200: subnetViewSchema, ...errorAnswers } } },
-    async (request) => {
-      const subnet = findSubnet(ledger, request.params.ref);
-      const before = view(subnet);
-      acceptedValue(await ledger.removeSubnet(subnet.id, actorOf(request)));
-      return before;
-    },
-  );
+  api.delete(SUBNET, { schema: { tags, summary: "Remove", params: referenceParameters, response } }, async (request) => {
+    const subnet = findSubnet(ledger, request.params.ref);
+    const before = view(subnet);
+    acceptedValue(await ledger.removeSubnet(subnet.id, actorOf(request)));
+    return before;
+  });
 }
 
 /** By number or prefix; a prefix that stands in several sites is refused, with the numbers. */
