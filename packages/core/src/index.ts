@@ -100,6 +100,7 @@ export * from "./dns/check-zones.js";
 export * from "./dns/compile-zones.js";
 export * from "./dns/zone-text.js";
 export * from "./dns/named-conf.js";
+export * from "./dns/listen-addresses.js";
 export * from "./dns/compose.js";
 
 // reconcile: what to do next, from desired, written and running

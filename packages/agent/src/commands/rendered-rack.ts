@@ -1,12 +1,11 @@
 import {
   compileDhcpd,
   compileZones,
-  enlistmentAddress,
+  listenAddresses,
   renderDhcpd,
   renderNamedConf,
   renderZone,
   type DesiredState,
-  type IpAddress,
   type NamedConfPaths,
   type Problem,
   type RackLinks,
@@ -45,14 +44,4 @@ export function renderRack(desired: DesiredState, local: RackLinks, places: Rend
     refusals: [...(dhcpd.ok ? [] : dhcpd.problems), ...(zones.ok ? [] : zones.problems)],
     warnings: [...(dhcpd.ok ? dhcpd.value.warnings : []), ...(zones.ok ? zones.value.warnings : [])],
   };
-}
-
-/** The rack's real addresses on the networks it serves, and its own addresses on the enlistment links. */
-function listenAddresses(desired: DesiredState, local: RackLinks): IpAddress[] {
-  const subnets = new Map(desired.subnets.map((subnet) => [subnet.id, subnet]));
-  return local.links.flatMap(({ subnetId, address }) => {
-    const subnet = subnets.get(subnetId);
-    const enlistment = subnet === undefined ? null : enlistmentAddress(subnet);
-    return enlistment === null ? [address] : [address, enlistment.address];
-  });
 }

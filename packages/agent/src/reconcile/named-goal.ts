@@ -1,6 +1,6 @@
 import {
   compileZones,
-  enlistmentAddress,
+  listenAddresses,
   renderNamedConf,
   renderZone,
   type DesiredState,
@@ -63,16 +63,6 @@ export function namedGoal(desired: DesiredState | null, local: RackLinks | null,
   const zones = compiled.value.files.map(({ zone, fileName }) => zoneFile(zone, fileName));
   const conf = renderNamedConf(desired, { ...options, listen });
   return { kind: "run", conf, zones, listen, generation: desired.generation, problems: compiled.value.warnings };
-}
-
-/** The rack's real addresses on the networks it serves, and its own addresses on the enlistment links. */
-function listenAddresses(desired: DesiredState, local: RackLinks): IpAddress[] {
-  const attached = local.links.flatMap(({ subnetId, address }) => {
-    const subnet = desired.subnets.find(({ id }) => id === subnetId);
-    const enlistment = subnet === undefined ? null : enlistmentAddress(subnet);
-    return enlistment === null ? [address] : [address, enlistment.address];
-  });
-  return [...new Set(attached)];
 }
 
 /** Digests of the zones of the desired state in force: it is looked at every few seconds and rendered once. */
