@@ -1,0 +1,47 @@
+// Enrolls and releases machines for ever and says of each what was acknowledged, until it is killed. Arguments: data folder, round.
+import { parseHardwareAddress, type HardwareAddress } from "@berth/core";
+import { silentLog, systemClock } from "@berth/host";
+import { writeSync } from "node:fs";
+import { openLedger } from "../../../../packages/coordinator/src/ledger/open-ledger.js";
+import { createSqliteStore } from "../../../../packages/coordinator/src/store/sqlite-store.js";
+
+/** One line before the request, one after its answer. */
+export interface KillLine {
+  readonly nic: HardwareAddress;
+  readonly action: "enroll" | "release";
+  /** Null before the answer. */
+  readonly address: string | null;
+  readonly acknowledged: boolean;
+}
+
+const CALLERS = 16;
+
+function say(line: KillLine): void {
+  writeSync(1, `${JSON.stringify(line)}\n`);
+}
+
+async function main(folder: string, round: number): Promise<void> {
+  const store = await createSqliteStore(folder, { clock: systemClock, log: silentLog });
+  const ledger = await openLedger({ clock: systemClock, log: silentLog, store, racks: () => [] });
+  if (ledger.subnets().length === 0) await ledger.createSubnet({ prefix: "10.0.0.0/16", domain: "kill.example", mode: "static" });
+  await Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
+
+  /** Each caller has machines of its own and waits for each answer, so at most one request a machine is open when the end comes. */
+  async function call(caller: number): Promise<void> {
+    for (let step = round; ; step++) {
+      const nic = parseHardwareAddress(`02:00:00:00:${caller.toString(16)}:${(step % 50).toString(16)}`);
+      if (nic === null) throw new Error("not a NIC");
+      say({ nic, action: "enroll", address: null, acknowledged: false });
+      const enrolled = await ledger.enroll({ nics: [nic], subnet: "1" });
+      if (!enrolled.ok) throw new Error(JSON.stringify(enrolled.problems));
+      say({ nic, action: "enroll", address: enrolled.value.allocation.address, acknowledged: true });
+      if (step % 3 !== 0) continue;
+      say({ nic, action: "release", address: null, acknowledged: false });
+      await ledger.release(nic);
+      say({ nic, action: "release", address: null, acknowledged: true });
+    }
+  }
+}
+
+const [folder = "", round = "0"] = process.argv.slice(2);
+await main(folder, Number(round));
