@@ -1,9 +1,13 @@
 import type { IpAddress } from "../address/ip.js";
-import { ipPrefix, prefixContains, type IpPrefix } from "../address/prefix.js";
 import type { HostInterface, InterfaceAddress } from "./model.js";
 
-/** RFC 6890: loopback and link-local blocks of both families. */
-const LOCAL_BLOCKS = ["127.0.0.0/8", "169.254.0.0/16", "::1/128", "fe80::/10"].map((text) => ipPrefix(text));
+/** RFC 6890: loopback and link-local blocks of both families, as their canonical text begins. */
+const LOCAL_BLOCKS: readonly (readonly [RegExp, string])[] = [
+  [/^127\./, "127.0.0.0/8"],
+  [/^169\.254\./, "169.254.0.0/16"],
+  [/^::1$/, "::1"],
+  [/^fe[89ab][0-9a-f]:/, "fe80::/10"],
+];
 
 /** Interfaces that container and VM engines make and name. */
 const CONTAINER_NAMES = /^(docker|cni|lxdbr|lxcbr|virbr|cali|flannel|veth|vnet)|^br-[0-9a-f]{12}$/;
@@ -29,8 +33,8 @@ export function localMark(observed: InterfaceAddress): string | null {
 }
 
 /** The loopback or link-local block around an address; null for every other address. */
-export function localBlock(address: IpAddress): IpPrefix | null {
-  return LOCAL_BLOCKS.find((prefix) => prefixContains(prefix, address)) ?? null;
+export function localBlock(address: IpAddress): string | null {
+  return LOCAL_BLOCKS.find(([beginning]) => beginning.test(address))?.[1] ?? null;
 }
 
 /** By name only: an eth0 that happens to be a veth is an ordinary NIC of a container that is a whole host. */

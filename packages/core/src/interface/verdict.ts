@@ -1,4 +1,4 @@
-import { addressBits, addressFamily, compareAddresses, type IpAddress, type IpFamily } from "../address/ip.js";
+import { addressBits, addressFamily, type IpAddress, type IpFamily } from "../address/ip.js";
 import type { HostInterface, InterfaceAddress } from "./model.js";
 
 /**
@@ -70,19 +70,16 @@ export function describeAddress(verdict: Pick<AddressVerdict, "interfaceName" | 
  */
 export function mergeByAddress(verdicts: readonly AddressVerdict[]): ReadonlyMap<IpAddress, AddressVerdict> {
   const merged = new Map<IpAddress, AddressVerdict>();
-  for (const verdict of [...verdicts].sort(byWord)) {
-    const { address } = verdict.observed;
-    const known = merged.get(address);
-    if (known === undefined || (known.class === verdict.class && known.confidence < verdict.confidence))
-      merged.set(address, verdict);
+  for (const verdict of verdicts) {
+    const known = merged.get(verdict.observed.address);
+    if (known === undefined || speaksFor(verdict, known)) merged.set(verdict.observed.address, verdict);
   }
   return merged;
 }
 
-function byWord(a: AddressVerdict, b: AddressVerdict): number {
-  return (
-    compareAddresses(a.observed.address, b.observed.address) ||
-    Number(b.class === "real") - Number(a.class === "real") ||
-    a.observed.prefixLength - b.observed.prefixLength
-  );
+/** Real before anything else, then the wider, then the surer; equals leave the first. */
+function speaksFor(verdict: AddressVerdict, known: AddressVerdict): boolean {
+  if ((verdict.class === "real") !== (known.class === "real")) return verdict.class === "real";
+  if (verdict.class === known.class && verdict.confidence !== known.confidence) return verdict.confidence > known.confidence;
+  return verdict.observed.prefixLength < known.observed.prefixLength;
 }
