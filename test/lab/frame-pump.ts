@@ -16,9 +16,13 @@ export class FramePump {
   }
 
   /** Resolves when frames are seen. */
-  static async open(argv: Argv): Promise<FramePump> {
+  static async open(argv: Argv, env: Readonly<Record<string, string>> = {}): Promise<FramePump> {
     const [program, ...args] = argv;
-    const child = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
+    const child = spawn(program, args, {
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: true,
+      env: { ...process.env, ...env },
+    });
     const pump = new FramePump(child);
     await new Promise<void>((resolve, reject) => {
       let text = "";

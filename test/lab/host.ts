@@ -39,6 +39,8 @@ export interface HostPlace {
   readonly namespace: string;
   /** For its logs and files. */
   readonly directory: string;
+  /** Of every program that runs here. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly programs: Programs;
   /** A hardware address that no other port of the lab has. */
   nextMac(): string;
@@ -69,7 +71,7 @@ export class Host {
     if (this.ports.has(interfaceName)) throw new Error(`${this.name} already has ${interfaceName}`);
     const mac = options.mac ?? this.place.nextMac();
     const place = link.nextPort();
-    const port = new Port(interfaceName, mac, { ...place, programs: this.place.programs });
+    const port = new Port(interfaceName, mac, { ...place, programs: this.place.programs, environment: this.place.environment });
     this.ports.set(interfaceName, port);
     await ipBatch(this.namespace, [
       `link add ${interfaceName} address ${mac} type veth peer name ${place.switchInterface} netns ${place.switchNamespace}`,
@@ -101,17 +103,17 @@ export class Host {
 
   /** Runs a program on this host to its end, whatever its status. */
   run(argv: Argv, options: RunOptions = {}): Promise<RunResult> {
-    return runProgram(this.command(argv), options);
+    return runProgram(this.command(argv), this.#marked(options));
   }
 
   /** Runs a program that must succeed and returns what it printed. */
   runOrThrow(argv: Argv, options: RunOptions = {}): Promise<string> {
-    return runOrThrow(this.command(argv), options);
+    return runOrThrow(this.command(argv), this.#marked(options));
   }
 
   /** Starts a program that runs on; it is ended with the lab at the latest. */
   async spawn(argv: Argv, options: SpawnOptions = {}): Promise<Running> {
-    const running = await Running.start(this.command(argv), options);
+    const running = await Running.start(this.command(argv), this.#marked(options));
     this.place.onStart(running);
     return running;
   }
@@ -195,12 +197,16 @@ export class Host {
   /** Sees and sends whole frames on an interface. */
   async openPump(interfaceName = "eth0"): Promise<FramePump> {
     const program = await this.place.programs.compiled("frame-pump");
-    return FramePump.open(this.command([program, interfaceName]));
+    return FramePump.open(this.command([program, interfaceName]), this.place.environment);
   }
 
   /** A DHCP client that speaks as any number of strangers behind this host's interface. */
   async rawDhcp(interfaceName = "eth0"): Promise<RawDhcpClient> {
     return new RawDhcpClient(await this.openPump(interfaceName));
+  }
+
+  #marked<T extends { readonly env?: Readonly<Record<string, string>> }>(options: T): T {
+    return { ...options, env: { ...options.env, ...this.place.environment } };
   }
 
   #nextInterfaceName(): string {

@@ -11,7 +11,7 @@ import { listNamespaces, processesIn } from "./namespaces.js";
 import { isAlive } from "./process-state.js";
 import { strangerMac } from "./raw-dhcp-client.js";
 import { findTool, requireTools } from "./require-tools.js";
-import { reapStaleLabs } from "./run-directory.js";
+import { labEnvironment, reapStaleLabs } from "./run-directory.js";
 import { runOrThrow } from "./run-program.js";
 import { Running } from "./running.js";
 import { waitUntil } from "./wait-until.js";
@@ -306,6 +306,14 @@ describe("labs side by side, and what they leave", () => {
     expect(existsSync(young)).toBe(true);
     rmdirSync(young);
     await mine.close();
+  });
+
+  it("ends a program that has not entered its namespace yet", async () => {
+    const lab = await createLab();
+    const { pid } = await Running.start(["sleep", "300"], { env: labEnvironment(lab.id) });
+    expect(processesIn(namespacesOf(lab.id))).not.toContain(pid);
+    await lab.close();
+    expect(isAlive(pid)).toBe(false);
   });
 
   it("makes and closes many labs at once", async () => {

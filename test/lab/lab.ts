@@ -7,7 +7,14 @@ import { Machine } from "./machine.js";
 import { ipBatch } from "./namespaces.js";
 import { Programs } from "./programs.js";
 import { requireTools } from "./require-tools.js";
-import { claimRunDirectory, destroyLab, namespacePrefix, reapStaleLabs, type RunDirectory } from "./run-directory.js";
+import {
+  claimRunDirectory,
+  destroyLab,
+  labEnvironment,
+  namespacePrefix,
+  reapStaleLabs,
+  type RunDirectory,
+} from "./run-directory.js";
 import { runOrThrow } from "./run-program.js";
 import type { Running } from "./running.js";
 
@@ -160,6 +167,7 @@ export class Lab {
     const host = make({
       namespace,
       directory,
+      environment: labEnvironment(this.id),
       programs: this.programs,
       nextMac: () => macOf(++this.#macCount),
       onStart: (running) => this.#remember(running),

@@ -15,7 +15,7 @@ export class Link {
   }
 
   /** The place of one more cable. */
-  nextPort(): Omit<PortPlace, "programs"> {
+  nextPort(): Omit<PortPlace, "programs" | "environment"> {
     return { switchNamespace: this.#switchNamespace, bridge: this.#bridge, switchInterface: this.#nextPortName() };
   }
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readlinkSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { startTimeOf } from "./process-state.js";
 import { runOrThrow } from "./run-program.js";
 
 /** Where iproute2 binds named network namespaces, ip-netns(8). */
@@ -29,14 +30,27 @@ export function processesIn(namespaces: readonly string[]): number[] {
     .map(Number);
 }
 
-/** Ends every process in these namespaces and removes them; those that are gone already are fine. */
-export function destroyNamespaces(namespaces: readonly string[]): void {
-  const end = performance.now() + 5_000;
+/** Processes whose environment has this `NAME=value`: also those that have not entered their namespace yet. */
+export function processesMarked(mark: string): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^[0-9]+$/.test(name) && environmentOf(name).includes(mark))
+    .map(Number);
+}
+
+/** Ends every process in these namespaces or with that mark, and removes the namespaces; those that are gone already are fine. */
+export function destroyNamespaces(namespaces: readonly string[], mark: string): void {
+  const end = performance.now() + 10_000;
+  // One that is exiting leaves its namespace a moment before it is gone.
+  const struck = new Map<number, string | null>();
   for (;;) {
-    const pids = processesIn(namespaces);
-    if (pids.length === 0) break;
+    const pids = [...new Set([...processesIn(namespaces), ...processesMarked(mark)])];
+    const exiting = [...struck].filter(([pid, startTime]) => startTime !== null && startTimeOf(pid) === startTime);
+    if (pids.length === 0 && exiting.length === 0) break;
     if (performance.now() > end) throw new Error(`processes ${pids.join(", ")} survive SIGKILL in ${namespaces.join(", ")}`);
-    for (const pid of pids) killIfThere(pid);
+    for (const pid of pids) {
+      struck.set(pid, startTimeOf(pid));
+      killIfThere(pid);
+    }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
   }
   const there = new Set(listNamespaces());
@@ -62,6 +76,14 @@ function inodeOf(namespace: string): string | null {
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
+  }
+}
+
+function environmentOf(pid: string): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return []; // ended meanwhile
   }
 }
 

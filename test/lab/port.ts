@@ -18,6 +18,8 @@ export interface PortPlace {
   /** The switch's end of the cable. */
   readonly switchInterface: string;
   readonly programs: Programs;
+  /** Of the program that stands in for a bad cable. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** A host's interface and the cable from it to its link's switch. */
@@ -96,7 +98,8 @@ export class Port {
       `link set ${this.#spliceBridge} ${this.#isCut ? "" : `master ${bridge}`} up`,
     ]);
     this.#answers = 0;
-    return Running.start(["ip", "netns", "exec", switchNamespace, program, switchInterface, this.#spliceHost, String(seed)]);
+    const argv = ["ip", "netns", "exec", switchNamespace, program, switchInterface, this.#spliceHost, String(seed)] as const;
+    return Running.start(argv, { env: this.#place.environment });
   }
 
   async #repair(): Promise<void> {

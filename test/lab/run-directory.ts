@@ -22,6 +22,7 @@ const LABS = join(tmpdir(), "berth-lab");
 const OWNER_FILE = "owner.json";
 /** A lab that is being claimed has a name that begins so. */
 const DRAFT = ".claim-";
+const MARK = "BERTH_LAB_ID";
 const ABANDONED_MS = 60_000;
 
 interface Owner {
@@ -63,9 +64,17 @@ export function namespacePrefix(id: string): string {
   return `bl${id}-`;
 }
 
+/** The environment of every program of a lab: by it they are found even before they are in their namespace. */
+export function labEnvironment(id: string): Readonly<Record<string, string>> {
+  return { [MARK]: id };
+}
+
 /** Ends what still runs in a lab and removes its namespaces and files. */
 export function destroyLab(id: string): void {
-  destroyNamespaces(listNamespaces().filter((name) => name.startsWith(namespacePrefix(id))));
+  destroyNamespaces(
+    listNamespaces().filter((name) => name.startsWith(namespacePrefix(id))),
+    `${MARK}=${id}`,
+  );
   rmSync(join(LABS, id), { recursive: true, force: true, maxRetries: 3 });
   try {
     rmdirSync(LABS);
