@@ -7,6 +7,7 @@ import {
   removeSubnet,
   type LedgerChange,
   type RackView,
+  type WithdrawnAt,
 } from "@berth/core";
 import type { Clock, Log } from "@berth/host";
 import { randomBytes } from "node:crypto";
@@ -20,6 +21,8 @@ export interface LedgerPorts {
   readonly racks: () => readonly RackView[];
   readonly clock: Clock;
   readonly log: Log;
+  /** From the planner: when a rack stopped serving what was released. Left out, a release counts as taken over by all racks at once. */
+  readonly withdrawnAt?: WithdrawnAt;
 }
 
 /** Crockford's base 32: no letters that read like digits. */

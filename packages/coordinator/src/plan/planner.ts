@@ -15,6 +15,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import type { DesiredRecord, SerialRecord, Store } from "../store/store.js";
 import { PlanMemory } from "./plan-memory.js";
 import { Wakeup } from "./wakeup.js";
+import { Withdrawals } from "./withdrawals.js";
 
 /**
  * Decides what every rack must run, from the ledger and from what the racks see. It looks at the newest state whenever something may have
@@ -31,6 +32,8 @@ export interface Planner {
   onDesired(listener: (rackId: string) => void): () => void;
   /** What the racks see may have changed: look again soon. Changes of the ledger need no nudge. */
   nudge(): void;
+  /** When the rack was first known to run a plan made after `releasedAt` (both in milliseconds since 1970); null while it is not. */
+  withdrawnAt(rackId: string, releasedAt: number): number | null;
   /** Resolves when a pass that began after this call has ended. */
   settled(): Promise<void>;
 }
@@ -61,6 +64,7 @@ class LedgerPlanner implements Planner {
   readonly #ports: PlannerPorts;
   readonly #memory: PlanMemory;
   readonly #wakeup: Wakeup;
+  readonly #withdrawals = new Withdrawals();
   readonly #listeners = new Set<(rackId: string) => void>();
   #problems: readonly Problem[] = [];
 
@@ -102,6 +106,10 @@ class LedgerPlanner implements Planner {
     this.#wakeup.nudge();
   }
 
+  withdrawnAt(rackId: string, releasedAt: number): number | null {
+    return this.#withdrawals.withdrawnAt(rackId, releasedAt);
+  }
+
   settled(): Promise<void> {
     return this.#wakeup.nextPass();
   }
@@ -131,8 +139,17 @@ class LedgerPlanner implements Planner {
     const { desired, serials } = this.#number(plan, views, now);
     if (desired.length > 0 || serials.length > 0) await store.plans.save(desired, serials);
     this.#memory.keep(desired, serials);
+    this.#noteWithdrawals(plan, views, now);
     for (const { state } of desired) for (const listener of this.#listeners) listener(state.rack);
     return plan.changesAt === null ? PERIOD_MS : Math.min(Math.max(plan.changesAt - now, PASS_INTERVAL_MS), PERIOD_MS);
+  }
+
+  #noteWithdrawals(plan: RegionPlan, racks: readonly RackView[], now: number): void {
+    for (const { rack } of plan.sites.flatMap((site) => site.racks)) {
+      const state = this.#memory.stateOf(rack);
+      if (state !== null) this.#withdrawals.noteCurrent(rack, state.generation, now);
+    }
+    for (const rack of racks) this.#withdrawals.noteRunning(rack, now);
   }
 
   /** What differs from the last time, with its new numbers. */

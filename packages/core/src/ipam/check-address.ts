@@ -59,10 +59,11 @@ function givenReasons(space: SubnetSpace, address: IpAddress, { nics, observed, 
     problems.push(problem("address-taken", `${address} belongs to ${describeHolder(allocation)}`, ELSEWHERE));
   }
   const rests = space.rest.get(address);
-  if (rests !== undefined && rests.until > now && !rests.nics.some((nic) => nics.includes(nic))) {
+  if (rests !== undefined && !rests.nics.some((nic) => nics.includes(nic))) {
     const who = rests.nics[0] ?? "its last holder";
-    const message = `${address} was released by ${who} and rests until ${new Date(rests.until).toISOString()}`;
-    problems.push(problem("address-resting", message, ELSEWHERE));
+    const stillServed = observed.stillServed(space.subnet, rests);
+    const rest = rests.until > now ? `it rests until ${new Date(rests.until).toISOString()}` : stillServed;
+    if (rest !== null) problems.push(problem("address-resting", `${address} was released by ${who}: ${rest}`, ELSEWHERE));
   }
   const holder = observed.holder(space.subnet.site, address, nics);
   if (holder !== null) problems.push(problem(`address-${holder.code}`, `${address} is in use: ${holder.text}`, ELSEWHERE));

@@ -14,14 +14,19 @@ export function chooseAddress(state: LedgerState, space: SubnetSpace, asked: Ask
   const last = lastAddress(state, space, asked);
   if (last !== null) return accepted(last);
   const { subnet } = space;
-  const blocked = (address: IpAddress): boolean => asked.observed.holder(subnet.site, address, []) !== null;
+  const { observed } = asked;
+  const blocked = (address: IpAddress): boolean => observed.holder(subnet.site, address, []) !== null;
   const fresh = space.nextFree(blocked);
   if (fresh !== null) return accepted(fresh);
   const aside = setAside(subnet);
-  const rested = space.rest.next(
-    asked.now,
-    (address) => blocked(address) || aside.some((range) => rangeContains(range, address)),
-  );
+  const rested = space.rest.next(asked.now, (quarantine) => {
+    const { address } = quarantine;
+    return (
+      blocked(address) ||
+      aside.some((range) => rangeContains(range, address)) ||
+      observed.stillServed(subnet, quarantine) !== null
+    );
+  });
   return rested === null ? refused(exhausted(space, asked)) : accepted(rested.address);
 }
 

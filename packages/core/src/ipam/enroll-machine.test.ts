@@ -284,3 +284,33 @@ describe("which subnet", () => {
     expect(outcome(desk.enroll({ nics: [nic(1)], subnet: "2" }))).toBe("192.168.50.1");
   });
 });
+
+describe("a rack that has not taken over a release", () => {
+  function exhaustedDesk(): Desk {
+    const desk = deskWith({ prefix: "192.168.50.0/29" });
+    desk.racks = [rackOf("r1", ["192.168.50.1/29"]), rackOf("r2", ["10.0.0.1/24"])];
+    for (const number of [1, 2, 3, 4, 5]) desk.enroll({ nics: [nic(number)], subnet: "1" });
+    desk.release(nic(3));
+    desk.now += 300 * MINUTE;
+    return desk;
+  }
+  const ask = (desk: Desk) => [
+    outcome(desk.enroll({ nics: [nic(9)], subnet: "1" })),
+    outcome(desk.enroll({ nics: [nic(8)], subnet: "1", address: ipAddress("192.168.50.4") })),
+  ];
+
+  test("keeps the address from everybody but its last holder, however long it takes", () => {
+    const desk = exhaustedDesk();
+    desk.withdrawnAt = () => null;
+    expect(ask(desk)).toEqual(["subnet-exhausted", "address-resting"]);
+    expect(outcome(desk.enroll({ nics: [nic(3)], subnet: "1" }))).toBe("192.168.50.4");
+  });
+
+  test("and the rest counts from when it did; racks of other subnets do not matter", () => {
+    const desk = exhaustedDesk();
+    desk.withdrawnAt = (rackId) => (rackId === "id-r1" ? desk.now - 29 * MINUTE : null);
+    expect(ask(desk)).toEqual(["subnet-exhausted", "address-resting"]);
+    desk.withdrawnAt = (rackId) => (rackId === "id-r1" ? desk.now - 30 * MINUTE : null);
+    expect(ask(desk)).toEqual(["192.168.50.4", "address-taken"]);
+  });
+});

@@ -3,6 +3,8 @@ import type { IpAddress } from "../address/ip.js";
 import type { HostInterface } from "../interface/model.js";
 import type { LeaseReport } from "../protocol/messages.js";
 import type { RackView } from "../topology/rack-view.js";
+import type { Quarantine, Subnet } from "./model.js";
+import { servedSubnets } from "./served-subnets.js";
 
 /** Why an address is taken although the ledger gave it to nobody. */
 export interface ObservedHolder {
@@ -25,10 +27,20 @@ export interface Observed {
   holder(site: string, address: IpAddress, nics: readonly HardwareAddress[]): ObservedHolder | null;
   /** The newest lease of one of these NICs on any rack. */
   sighting(nics: readonly HardwareAddress[]): Sighting | null;
+  /** Why a released address may still be served to its last holder although its rest is over by the calendar; null when it is not. */
+  stillServed(subnet: Subnet, quarantine: Quarantine): string | null;
   readonly racks: readonly RackView[];
 }
 
-export function observedBy(racks: readonly RackView[], now: number): Observed {
+/**
+ * When a rack was first known to run a plan without what was released at that time, in milliseconds since 1970; null while it is not known to,
+ * because it is cut off or its dhcpd would not take the plan.
+ */
+export type WithdrawnAt = (rackId: string, releasedAt: number) => number | null;
+
+const AT_ONCE: WithdrawnAt = (_, releasedAt) => releasedAt;
+
+export function observedBy(racks: readonly RackView[], now: number, withdrawnAt: WithdrawnAt = AT_ONCE): Observed {
   const sites = new Map<string, RackView[]>();
   for (const rack of racks) {
     const site = sites.get(rack.site);
@@ -41,6 +53,17 @@ export function observedBy(racks: readonly RackView[], now: number): Observed {
       for (const rack of sites.get(site) ?? []) {
         const holder = rackHolder(rack, address) ?? leaseHolder(rack, address, { nics, now });
         if (holder !== null) return holder;
+      }
+      return null;
+    },
+    stillServed(subnet, quarantine) {
+      const serving = (sites.get(subnet.site) ?? []).filter((rack) => servedSubnets([subnet], rack).length > 0);
+      for (const rack of serving) {
+        const at = withdrawnAt(rack.id, quarantine.releasedAt);
+        if (at === null) return `rack ${rack.name} has not taken over the release yet and may serve it to its last holder`;
+        const until = at + quarantine.until - quarantine.releasedAt;
+        if (now < until)
+          return `rack ${rack.name} took over the release late, so it rests until ${new Date(until).toISOString()}`;
       }
       return null;
     },

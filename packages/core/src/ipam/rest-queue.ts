@@ -31,7 +31,7 @@ export class RestQueue {
   }
 
   /** The rested address that was released longest ago and is not refused by `blocked`; null when there is none. `now` in milliseconds. */
-  next(now: number, blocked: (address: IpAddress) => boolean): Quarantine | null {
+  next(now: number, blocked: (quarantine: Quarantine) => boolean): Quarantine | null {
     this.wake(now);
     const skipped: Quarantine[] = [];
     let found: Quarantine | null = null;
@@ -42,7 +42,7 @@ export class RestQueue {
         continue;
       }
       skipped.push(entry);
-      if (blocked(entry.address)) continue;
+      if (blocked(entry)) continue;
       found = entry;
       break;
     }

@@ -189,10 +189,11 @@ describe("enlistment slices", () => {
     const { subnets } = desk.state.content();
     const has = new Map([["id-r1", new Map([[2, ipPrefix("169.254.160.0/20")]])]]);
     const next = planRacks({ subnets, allocations: [], quarantines: [], racks: desk.racks, now: NOON, policy }, has);
-    expect(next.sites[0]?.racks[0]?.subnets.map(({ enlistment }) => enlistment?.slice)).toEqual([
-      "169.254.16.0/20",
-      "169.254.160.0/20",
+    const slices = new Map([
+      [1, "169.254.16.0/20"],
+      [2, "169.254.160.0/20"],
     ]);
+    expect(slicesIn(next.sites.flatMap((site) => site.racks))).toEqual(new Map([["id-r1", slices]]));
   });
 
   test("a rack with more links than slices serves the rest without enlistment, and says so", () => {
