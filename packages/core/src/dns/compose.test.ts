@@ -91,6 +91,12 @@ describe("zones of a site", () => {
     expect(names.get(reverseName(ipAddress("2001:db8::60")))).toEqual(["PTR ip-2001-db8-0-0-0-0-0-60.example.test."]);
   });
 
+  it("have no pre-made names of an IPv4 prefix that is too large, and say so", () => {
+    const composed = composeZones({ subnets: subnets("10.0.0.0/15", "2001:db8::/64"), allocations: [], servers });
+    expect(composed.problems.map(({ code, at }) => [code, at])).toEqual([["premade-too-large", "subnet 10.0.0.0/15"]]);
+    expect(composed.zones.every(({ premade }) => premade.length === 0)).toBe(true);
+  });
+
   it("put a name into the closest domain, and report names that no zone can hold", () => {
     const composed = composeZones({
       subnets: [

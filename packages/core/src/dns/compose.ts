@@ -1,11 +1,11 @@
 import { addressBits, addressFamily, type IpAddress } from "../address/ip.js";
-import { prefixAround, type IpPrefix } from "../address/prefix.js";
+import { prefixAround, prefixFamily, type IpPrefix } from "../address/prefix.js";
 import type { DesiredRecord, DesiredZone } from "../desired/schema.js";
 import type { Allocation, Subnet } from "../ipam/model.js";
 import { checkChosenName, checkLabel, foldName } from "../names/host-name.js";
 import { premadeLabel } from "../names/premade.js";
 import type { Problem } from "../problem.js";
-import { hasPremadeNames } from "./premade-names.js";
+import { hasPremadeNames, PREMADE_ADDRESSES_MAX } from "./premade-names.js";
 import { reverseName, reverseZoneOf, reverseZonesFor } from "./reverse.js";
 
 /** A rack whose named serves the zones. */
@@ -77,6 +77,7 @@ class ZoneDraft {
   private readonly zones = new Map<string, OpenZone>();
   private readonly byId: ReadonlyMap<number, PlannedSubnet>;
   private readonly problems: Problem[] = [];
+  private readonly domains: ReadonlySet<string>;
   private readonly byPrefix: ReadonlyMap<IpPrefix, PlannedSubnet>;
   private readonly serverNames: ReadonlySet<string>;
   private readonly servers: readonly ZoneServer[];
@@ -86,13 +87,23 @@ class ZoneDraft {
     this.servers = servers;
     this.ttl = ttl;
     this.byId = new Map(subnets.map((subnet) => [subnet.id, subnet]));
+    this.domains = new Set(subnets.map(({ domain }) => domain));
     this.byPrefix = new Map(subnets.map((subnet) => [subnet.prefix, subnet]));
-    this.serverNames = new Set(servers.flatMap(({ name }) => subnets.map(({ domain }) => `${rackLabel(name)}.${domain}`)));
+    this.serverNames = new Set(servers.flatMap(({ name }) => [...this.domains].map((domain) => `${rackLabel(name)}.${domain}`)));
     for (const subnet of subnets) this.addSubnet(subnet);
   }
 
   private addSubnet({ prefix, domain }: PlannedSubnet): void {
     const premade = hasPremadeNames(prefix) ? [{ prefix, domain }] : [];
+    // An IPv6 network never has all its names written out, so only for IPv4 is it news.
+    if (premade.length === 0 && prefixFamily(prefix) === 4) {
+      this.problems.push({
+        code: "premade-too-large",
+        at: `subnet ${prefix}`,
+        message: `it has more than ${PREMADE_ADDRESSES_MAX} addresses, so only its allocations have names`,
+        remedy: "declare smaller subnets to have a name for every address",
+      });
+    }
     this.open(domain, "forward", domain).premade.push(...premade);
     for (const origin of reverseZonesFor(prefix)) this.open(origin, "reverse", domain).premade.push(...premade);
   }
@@ -108,9 +119,7 @@ class ZoneDraft {
   /** A rack is `rack-NAME` in every domain, at all its real addresses; the PTR of each names it in the domain of that subnet. */
   addServer({ name, addresses }: ZoneServer): void {
     const label = rackLabel(name);
-    for (const [origin, zone] of this.zones) {
-      if (zone.kind === "forward") for (const address of addresses) this.addRecord(origin, addressRecord(label, address));
-    }
+    for (const origin of this.domains) for (const address of addresses) this.addRecord(origin, addressRecord(label, address));
     for (const address of addresses) {
       const subnet = this.subnetAround(address);
       if (subnet !== undefined) this.addPointer(address, `${label}.${subnet.domain}`);
