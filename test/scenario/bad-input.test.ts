@@ -1,6 +1,5 @@
 import { rm, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Page } from "@berth/core";
 import { Rack } from "../lab/berth-rack.js";
 import { waitUntil } from "../lab/wait-until.js";
 import { createStage, type Stage } from "./stage.js";
@@ -47,7 +46,7 @@ describe("bad input", () => {
       "subnet-overlaps",
       /192\.168\.50\.0\/24/,
     ],
-    ["no MAC", ["machine", "enroll", "02:00:5e"], "", /./],
+    ["half a MAC", ["machine", "enroll", "02:00:5e"], "nic-malformed", /octets/],
     ["an address that cannot be", ["machine", "enroll", "02:00:5e:00:53:77", "--address", "192.168.50.255"], "", /broadcast/],
     ["an unknown machine", ["machine", "release", "nobody"], "", /nobody/],
   ])("refuses %s", async (_, args, code, says) => {
@@ -104,9 +103,9 @@ describe("bad input", () => {
     });
     expect(problem?.code).toBe("port-occupied");
     expect(problem?.message).toContain(`pid ${squatter.pid}`);
-    await waitUntil(() => region.berthJson<Page<{ code: string }>>("problem", "list"), {
+    await waitUntil(() => region.berth("problem", "list"), {
       describe: "the problem in the region",
-      until: ({ items }) => items.some(({ code }) => code === "port-occupied"),
+      until: ({ status, stdout }) => status === 1 && stdout.includes("port-occupied"),
     });
     await squatter.stop();
     await rack.waitUntilServing();

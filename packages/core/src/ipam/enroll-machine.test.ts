@@ -252,6 +252,11 @@ describe("names", () => {
   });
 });
 
+test.each(["02:00:5e", "02:00:5e:00:53", "02:00:5e:00:53:01:07"])("no NIC has the address %s", (text) => {
+  const cut = parseHardwareAddress(text);
+  expect(cut === null ? null : outcome(deskWith().enroll({ nics: [cut] }))).toBe("nic-malformed");
+});
+
 describe("which subnet", () => {
   test("the one of the lease that a rack saw, or of the link-local pool it serves", () => {
     const desk = deskWith({ mode: "link-local" });

@@ -83,13 +83,21 @@ function checkNics(nics: readonly HardwareAddress[]): Problem[] {
   }
   return nics.flatMap((nic, index) => {
     const octets = hardwareOctets(nic);
+    if (!NIC_OCTETS.has(octets.length)) {
+      const message = `${nic} has ${octets.length} octets, a NIC has 6, 8 or 20`;
+      return [{ code: "nic-malformed", at: `nics[${index}]`, message, remedy: NIC_REMEDY }];
+    }
     const group = isEthernet(nic) && ((octets[0] ?? 0) & 1) === 1;
     if (!group && octets.some((octet) => octet !== 0)) return [];
     const what = group ? "a multicast or broadcast address" : "all zeros";
-    const remedy = "use the address that `ip link` shows on the machine";
-    return [{ code: "nic-not-unicast", at: `nics[${index}]`, message: `${nic} is ${what}, no NIC has it`, remedy }];
+    const message = `${nic} is ${what}, no NIC has it`;
+    return [{ code: "nic-not-unicast", at: `nics[${index}]`, message, remedy: NIC_REMEDY }];
   });
 }
+
+/** Ethernet and its kin, EUI-64, IPoIB. */
+const NIC_OCTETS: ReadonlySet<number> = new Set([6, 8, 20]);
+const NIC_REMEDY = "use the address that `ip link` shows on the machine";
 
 function checkWishedName(name: string | null): Problem[] {
   if (name === null) return [];
