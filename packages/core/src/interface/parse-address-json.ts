@@ -30,7 +30,7 @@ function parseInterface(entry: Member): HostInterface | null {
   return {
     name,
     index: numberMember(entry, "ifindex"),
-    parent: parentOf(entry, kind),
+    parent: parentLink(kind, textMember(entry, "link"), textMember(entry, "master")),
     kind,
     vlanId: kind === "vlan" ? numberMember(linkData, "id") : null,
     hardwareAddress: identity(flags, permanentAddress, ownAddress(entry)),
@@ -52,10 +52,9 @@ export function identity(
   return flags.includes("SLAVE") && permanent !== null ? permanent : current;
 }
 
-/** The `link` of a veth is its other end, no lower interface; a VLAN that is a bridge port has both and stays with its NIC. */
-function parentOf(entry: Member, kind: string | null): string | null {
-  const master = textMember(entry, "master");
-  const link = kind === "veth" ? null : textMember(entry, "link");
+/** The `link` of a veth is its other end, no lower interface; a VLAN or macvlan that is a bridge port has both and stays with its NIC. */
+export function parentLink(kind: string | null, link: string | null, master: string | null): string | null {
+  if (kind === "veth") return master;
   return kind === "vlan" || kind === "macvlan" ? (link ?? master) : (master ?? link);
 }
 

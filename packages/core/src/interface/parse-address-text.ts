@@ -2,7 +2,7 @@ import { parseHardwareAddress, type HardwareAddress } from "../address/hardware.
 import { addressBits, addressFamily, parseIpAddress } from "../address/ip.js";
 import { accepted, refused, type Result } from "../problem.js";
 import type { HostInterface, InterfaceAddress } from "./model.js";
-import { identity } from "./parse-address-json.js";
+import { identity, parentLink } from "./parse-address-json.js";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 type Draft = Writable<HostInterface> & { addresses: Writable<InterfaceAddress>[]; link: string | null; master: string | null };
@@ -164,6 +164,6 @@ function seconds(text: string | undefined): number | null {
 }
 
 function finish({ link, master, ...draft }: Draft): HostInterface {
-  const parent = draft.kind === "vlan" || draft.kind === "macvlan" ? (link ?? master) : (master ?? link);
+  const parent = parentLink(draft.kind, link, master);
   return { ...draft, parent, hardwareAddress: identity(draft.flags, draft.permanentAddress, draft.hardwareAddress) };
 }
