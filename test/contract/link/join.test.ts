@@ -102,6 +102,14 @@ describe("berth-agent join", () => {
     expect(world.registry().records()).toHaveLength(1);
   });
 
+  it("lets the store decide who came first, not what was read before", async () => {
+    const { tokens } = world.store;
+    const raced: typeof tokens = { ...tokens, use: (id, _key, at) => tokens.use(id, "a key that was quicker", at) };
+    const answer = await ask(world, { hostname: "h1", token: await makeToken(world), files: memoryFiles(), tokens: raced });
+    expect(answer).toMatchObject({ ok: false, problems: [{ code: "token-used" }] });
+    expect(world.registry().records()).toEqual([]);
+  });
+
   it("sends nothing to a server with another fingerprint", async () => {
     const token = await makeToken(world);
     const wrong = await type(lineFor(token, "0".repeat(64)), memoryFiles());

@@ -8,6 +8,7 @@ import { admitRack, type AdmissionPorts } from "../../../packages/coordinator/sr
 import { createHub, type Hub } from "../../../packages/coordinator/src/hub/hub.js";
 import { Sessions } from "../../../packages/coordinator/src/hub/sessions.js";
 import { createToken } from "../../../packages/coordinator/src/racks/create-token.js";
+import type { TokenStore } from "../../../packages/coordinator/src/store/store.js";
 import { createRackRegistry, type RackRegistry } from "../../../packages/coordinator/src/racks/rack-registry.js";
 import { publicKeyHash } from "../../../packages/coordinator/src/tls/certificate.js";
 import { openTls, type Tls } from "../../../packages/coordinator/src/tls/open-tls.js";
@@ -126,8 +127,11 @@ export async function makeToken(world: Pick<LinkWorld, "store" | "clock">, rack?
 }
 
 /** What the door does behind TLS, for a host whose disk is `files`. */
-export async function ask(world: LinkWorld, from: { readonly hostname: string; readonly token: string; readonly files: Files }) {
-  const { hostname, token, files } = from;
+export async function ask(
+  world: LinkWorld,
+  from: { readonly hostname: string; readonly token: string; readonly files: Files; readonly tokens?: TokenStore },
+) {
+  const { hostname, token, files, tokens = world.store.tokens } = from;
   const candidate = await ensureCandidate("/rack", files);
   const request: JoinRequest = {
     token,
@@ -140,7 +144,7 @@ export async function ask(world: LinkWorld, from: { readonly hostname: string; r
   const ports = {
     tls: world.tls,
     registry: world.registry(),
-    tokens: world.store.tokens,
+    tokens,
     clock: world.clock,
     log: silentLog,
     regions: () => [],

@@ -79,11 +79,13 @@ describe("outbox", () => {
     const action = fc.oneof(
       { weight: 12, arbitrary: fc.record({ kind: fc.constant("set" as const), address: fc.nat(5), starts: fc.nat(99) }) },
       { weight: 3, arbitrary: fc.record({ kind: fc.constant("drop" as const), address: fc.nat(5) }) },
-      { weight: 12, arbitrary: fc.record({ kind: fc.constant("carry" as const), frames: fc.nat(3) }) },
-      { weight: 2, arbitrary: fc.record({ kind: fc.constant("acknowledge" as const) }) },
+      {
+        weight: 12,
+        arbitrary: fc.record({ kind: fc.constant("carry" as const), sent: fc.nat(3), frames: fc.nat(3), answered: fc.boolean() }),
+      },
       { weight: 4, arbitrary: fc.record({ kind: fc.constant("cut" as const), lost: fc.nat(3) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("forget" as const) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant("reread" as const) }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant("reread" as const) }) },
     );
     fc.assert(
       fc.property(fc.array(action, { maxLength: 100, size: "max" }), (history) => {
@@ -92,14 +94,19 @@ describe("outbox", () => {
         let region = emptyReportedFacts();
         let merged: number | null = null;
         const onTheWay: Observation[] = [];
+        let carried = 0;
         const carry = (frames: number): void => {
           for (const message of onTheWay.splice(0, frames)) {
+            carried = message.sequence;
             const { change } = mergeObservation(region, message, 0);
             if (change.kind === "leases-replaced" || (merged !== null && region.staged === null)) merged = message.sequence;
           }
         };
-        const fill = (): void => {
-          for (let message = outbox.next(); message !== null; message = outbox.next()) onTheWay.push(message as Observation);
+        const fill = (frames: number): void => {
+          for (let left = frames; left > 0; left--) {
+            const message = outbox.next();
+            if (message !== null) onTheWay.push(message as Observation);
+          }
         };
         const cut = (): void => {
           onTheWay.length = 0;
@@ -116,10 +123,9 @@ describe("outbox", () => {
             rack.delete(ipv4FromNumber(step.address));
             outbox.changeLeases({ upserts: [], gone: [ipv4FromNumber(step.address)] });
           } else if (step.kind === "carry") {
-            fill();
+            fill(step.sent);
             carry(step.frames);
-          } else if (step.kind === "acknowledge") {
-            if (merged !== null) outbox.acknowledge(merged);
+            if (step.answered) outbox.acknowledge(carried);
           } else if (step.kind === "cut") {
             onTheWay.length = Math.max(0, onTheWay.length - step.lost);
             carry(onTheWay.length);
@@ -131,9 +137,9 @@ describe("outbox", () => {
           } else outbox.renewLeases();
         }
         for (let round = 0; round < 10; round++) {
-          fill();
+          fill(100);
           carry(onTheWay.length);
-          if (merged !== null) outbox.acknowledge(merged);
+          outbox.acknowledge(carried);
         }
         expect(new Map([...region.leases].sort())).toEqual(new Map([...rack].sort()));
       }),
