@@ -237,6 +237,16 @@ describe("hosts", () => {
     expect(conf).not.toMatch(new RegExp(String(wanted.conf_must_not_match)));
   });
 
+  it("leaves out a machine at the rack's own address or the gateway's, and says so", () => {
+    const hosts = ["192.168.50.1", "192.168.50.254", "192.168.50.9"].map((address, n) => ({
+      hardwareAddress: hardwareAddress(n + 1),
+      address: ipAddress(address),
+      name: `m${n}.example.test`,
+    }));
+    expect(warnings([{ ...windowed, hosts }])).toEqual(["fixed-address-in-use", "fixed-address-in-use"]);
+    expect(text([{ ...windowed, hosts }]).match(/fixed-address .*/g)).toEqual(["fixed-address 192.168.50.9;"]);
+  });
+
   it("names the domain only where it is another one", () => {
     expect(text([{ ...windowed, hosts: [host] }]).match(/domain-name "/g)).toHaveLength(1);
     expect(text([{ ...windowed, hosts: [{ ...host, name: "m1.lab.test" }] }])).toContain('option domain-name "lab.test";');

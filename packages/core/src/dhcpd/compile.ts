@@ -26,7 +26,7 @@ export function compileDhcpd(desired: Pick<DesiredState, "subnets">, local: Rack
   const linked = new Set(local.links.map((link) => link.subnetId));
   const config: DhcpdConfig = {
     sharedNetworks,
-    hosts: served.filter((subnet) => linked.has(subnet.id)).flatMap(compileHosts),
+    hosts: served.filter((subnet) => linked.has(subnet.id)).flatMap((subnet) => compileHosts(subnet, local, warnings)),
     interfaces: servedInterfaces(desired, local),
     warnings,
   };
@@ -172,8 +172,27 @@ function windowLeaseTimes(subnet: DesiredSubnet): LeaseTimes {
   return { min: Math.min(subnet.leaseTime, MIN_LEASE_TIME), usual: subnet.leaseTime, max: subnet.maxLeaseTime };
 }
 
-function compileHosts(subnet: DesiredSubnet): DhcpdHost[] {
-  return subnet.hosts.map((host) => compileHost(host, subnet)).sort(byAddress);
+/** A machine at an address that the rack or the gateway answers for would take the subnet down, so that one host is left out. */
+function compileHosts(subnet: DesiredSubnet, { links }: RackLinks, warnings: Problem[]): DhcpdHost[] {
+  const taken = new Map<IpAddress, string>(links.map(({ address }) => [address, "this rack's own address"]));
+  if (subnet.gateway !== null) taken.set(subnet.gateway, "the gateway");
+  const isFree = (host: DesiredHost): boolean => !taken.has(host.address);
+  for (const { address, hardwareAddress } of subnet.hosts.filter((host) => !isFree(host)).sort(byHardwareAddress)) {
+    warnings.push({
+      code: "fixed-address-in-use",
+      at: `subnet ${subnet.prefix} host ${hardwareAddress}`,
+      message: `${address} is ${taken.get(address) ?? "taken"}, so this machine gets no address`,
+      remedy: "give the machine another address",
+    });
+  }
+  return subnet.hosts
+    .filter(isFree)
+    .map((host) => compileHost(host, subnet))
+    .sort(byAddress);
+}
+
+function byHardwareAddress(a: DesiredHost, b: DesiredHost): number {
+  return a.hardwareAddress < b.hardwareAddress ? -1 : 1;
 }
 
 function compileHost(host: DesiredHost, subnet: DesiredSubnet): DhcpdHost {
