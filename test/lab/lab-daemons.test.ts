@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Host } from "./host.js";
-import { asksTime, keepalivedConfig, startChronyd, startKeepalived } from "./lab-daemons.js";
+import { asksTime, keepalivedConfig, startChronyd, startDhcpd6, startKeepalived } from "./lab-daemons.js";
 import { createLab, type Lab } from "./lab.js";
 import type { Link } from "./link.js";
 import { processesIn } from "./namespaces.js";
@@ -15,7 +15,7 @@ describe("other people's daemons in the lab", () => {
   let racks: readonly [Host, Host];
 
   beforeAll(async () => {
-    requireTools(["ip", "keepalived", "chronyd", "gcc"]);
+    requireTools(["ip", "dhcpd", "dhclient", "keepalived", "chronyd", "gcc"]);
     lab = await createLab({ name: "lab-daemons.test" });
     link = await lab.addLink("shared");
     racks = [await lab.addRack("rack1"), await lab.addRack("rack2")];
@@ -47,6 +47,23 @@ describe("other people's daemons in the lab", () => {
     await waitUntil(holders, { describe: "both hold it", until: (h) => h.length === 2, deadlineMs: 15_000 });
     const machine = await lab.addMachine("one", link);
     expect(await machine.arping(VIP)).toEqual(racks.map((rack) => rack.port("eth0").mac).sort());
+  });
+
+  it("gives a machine an IPv6 address by DHCPv6", async () => {
+    const six = await lab.addLink("six");
+    await racks[0].connect(six, { interfaceName: "eth1", addresses: ["fd50:1::1/64"] });
+    const options = 'option dhcp6.name-servers fd50:1::1; option dhcp6.domain-search "rack1.example";';
+    await startDhcpd6(
+      racks[0],
+      `authoritative; default-lease-time 600; ${options}
+      subnet6 fd50:1::/64 { range6 fd50:1::100 fd50:1::1ff; }`,
+      "eth1",
+    );
+    const machine = await lab.addMachine("six", six);
+    const bound = await (await machine.dhclient({ family: 6 })).waitForAddress();
+    expect(bound).toMatchObject({ reason: "BOUND6", mask: "128", leaseSeconds: 600, nameServers: ["fd50:1::1"] });
+    expect(bound.domainSearch).toMatch(/^rack1\.example\.?$/);
+    expect((await machine.addresses("eth0")).map((a) => a.address)).toContain(bound.address);
   });
 
   it("serves time without touching the clock of the machine", async () => {

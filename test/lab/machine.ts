@@ -125,5 +125,6 @@ export class Machine extends Host {
 function dhclientConf(options: DhclientOptions): string {
   const hostname = options.hostname === undefined ? "" : `send host-name "${options.hostname}";\n`;
   const clientId = options.clientId === undefined ? "" : `send dhcp-client-identifier ${options.clientId};\n`;
-  return `${QUICK_CONF}${hostname}${clientId}${options.conf ?? ""}`;
+  const request6 = options.family === 6 ? "also request dhcp6.name-servers, dhcp6.domain-search;\n" : "";
+  return `${QUICK_CONF}${request6}${hostname}${clientId}${options.conf ?? ""}`;
 }
