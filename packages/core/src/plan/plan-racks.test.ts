@@ -161,11 +161,23 @@ describe("servers", () => {
       rackOf("r2", ["192.168.50.11/24", "192.168.50.29/32"]),
       rackOf("r3", ["10.0.0.3/24"]),
     ];
-    expect(subnetOn(desk, "r1")).toMatchObject({
-      dns: ["192.168.50.11", "192.168.50.12", "10.0.0.3"],
-      ntp: ["192.168.50.11", "192.168.50.12"],
-    });
+    expect(subnetOn(desk, "r1")).toMatchObject({ dns: ["192.168.50.12", "192.168.50.11", "10.0.0.3"], ntp: [] });
     expect(subnetOn(desk, "r1", 2)).toMatchObject({ dns: ["192.168.51.28"], ntp: ["192.0.2.1"] });
+  });
+
+  test("not a rack whose named fails, unless all do: then all, with a problem", () => {
+    const desk = new Desk();
+    desk.declare({ prefix: "192.168.50.0/24" });
+    const facts = { desired: null, written: null, running: null, generation: null, problems: [] };
+    const failing = {
+      ...rackOf("r1", ["192.168.50.11/24"]),
+      daemons: [{ name: "named" as const, state: "failing" as const, ...facts }],
+    };
+    desk.racks = [failing, rackOf("r2", ["192.168.50.12/24"])];
+    expect([subnetOn(desk, "r1")?.dns, plan(desk).problems]).toEqual([["192.168.50.12"], []]);
+    desk.racks = [failing];
+    expect(subnetOn(desk, "r1")?.dns).toEqual(["192.168.50.11"]);
+    expect(plan(desk).problems.map(({ code }) => code)).toEqual(["dns-not-answering"]);
   });
 });
 

@@ -36,10 +36,11 @@ export function planRacks(sources: PlanSources, previous: Slices): RegionPlan {
     const zones = composeZones({
       subnets: view.subnets,
       allocations: view.subnets.flatMap(({ id }) => view.allocations.get(id) ?? []),
-      servers: view.racks.map((rack) => ({ name: rack.name, addresses: serverAddresses(rack) })),
+      servers: view.racks.map((rack) => ({ name: rack.name, addresses: serverAddresses(view, rack) })),
     });
     const slices = slicesOf(view, previous);
-    problems.push(...zones.problems, ...checkServed(view, slices));
+    const unsure = [...view.servers.values()].flatMap((lists) => lists.problems);
+    problems.push(...zones.problems, ...unsure, ...checkServed(view, slices));
     const racks = view.racks.map((rack) => planRack(rack, { view, slices, sources, changesAt }));
     const { mailbox } = sources.policy;
     return { site: view.site, zones: mailbox === null ? zones.zones : zones.zones.map((zone) => ({ ...zone, mailbox })), racks };

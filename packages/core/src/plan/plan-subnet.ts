@@ -5,7 +5,7 @@ import type { DesiredHost, DesiredSubnet } from "../desired/schema.js";
 import type { Allocation, Subnet } from "../ipam/model.js";
 import { leaseBlocksUntil, leaseHolder } from "../ipam/observed.js";
 import type { RackView } from "../topology/rack-view.js";
-import { racksAsServers, serversOf, type SiteView } from "./site-view.js";
+import { serversOf, type SiteView } from "./site-view.js";
 
 export interface PlannedSubnet {
   readonly subnet: DesiredSubnet;
@@ -28,8 +28,7 @@ export function planSubnet(subnet: Subnet, place: Place): PlannedSubnet {
   const enlistment =
     place.slice === null || subnet.enlistment === null ? null : { slice: place.slice, leaseTime: subnet.enlistment.leaseTime };
   const lacksPool = (subnet.mode === "window" && window === null) || (subnet.mode === "link-local" && enlistment === null);
-  const servers = racksAsServers(place.view, subnet);
-  const serving = serversOf(place.view, subnet).length;
+  const servers = place.view.servers.get(subnet.id);
   return {
     subnet: {
       id: subnet.id,
@@ -41,8 +40,8 @@ export function planSubnet(subnet: Subnet, place: Place): PlannedSubnet {
       enlistment,
       excluded: window === null ? [] : excludedFrom(window, subnet, { ...place, changesAt }),
       hosts: hostsOf(subnet, { ...place, changesAt }),
-      dns: [...(subnet.dns ?? servers)],
-      ntp: [...(subnet.ntp ?? servers.slice(0, Math.max(serving, 1)))],
+      dns: [...(servers?.dns ?? [])],
+      ntp: [...(servers?.ntp ?? [])],
       leaseTime: subnet.leaseTime,
       maxLeaseTime: subnet.maxLeaseTime,
     },

@@ -1,10 +1,13 @@
 import type { IpAddress } from "../address/ip.js";
-import { addressFamily, compareAddresses } from "../address/ip.js";
+import { compareAddresses } from "../address/ip.js";
 import { publishAddresses, publishedAddress } from "../interface/publish-addresses.js";
-import { realAddressesOn } from "../interface/real-address-on.js";
 import type { Allocation, Quarantine, Subnet } from "../ipam/model.js";
-import { servedSubnets, verdictsOf } from "../ipam/served-subnets.js";
+import { servedSubnets } from "../ipam/served-subnets.js";
+import { rackVerdicts } from "../topology/fleet-verdict.js";
+import { topologyOf } from "../topology/from-rack-views.js";
 import type { RackView } from "../topology/rack-view.js";
+import { serversFor, type ServerLists } from "../topology/servers-for.js";
+import type { Topology } from "../topology/topology.js";
 
 /** Everything a plan is made from. Equal sources give equal plans. */
 export interface PlanSources {
@@ -35,18 +38,29 @@ export interface SiteView {
   /** Racks that reported interfaces, longest joined first. A rack that never did cannot be planned for. */
   readonly racks: readonly RackView[];
   readonly served: ReadonlyMap<string, readonly Subnet[]>;
+  /** By subnet; only those that a rack serves. */
+  readonly servers: ReadonlyMap<number, ServerLists>;
+  readonly topology: Topology;
 }
 
 /** The sites in the sources, by name. */
 export function sitesOf(sources: PlanSources): readonly SiteView[] {
   const names = [...new Set([...sources.subnets, ...sources.racks].map(({ site }) => site))].sort();
   const allocations = groupBy(sources.allocations.toSorted(byAddress), ({ subnetId }) => subnetId);
+  const ledgerVips = new Set(sources.allocations.filter(({ kind }) => kind === "vip").map(({ address }) => address));
+  const reported = sources.racks.filter(({ interfaces }) => interfaces.length > 0);
+  const topology = topologyOf(reported, sources.now, { ledgerVips });
   const quarantines = groupBy(sources.quarantines.toSorted(byAddress), ({ subnetId }) => subnetId);
-  return names.map((site) => {
+  return names.map((site): SiteView => {
     const subnets = sources.subnets.filter((subnet) => subnet.site === site).sort((a, b) => a.id - b.id);
-    const racks = sources.racks.filter((rack) => rack.site === site && rack.interfaces.length > 0).sort(byJoin);
+    const racks = reported.filter((rack) => rack.site === site).sort(byJoin);
     const served = new Map(racks.map((rack) => [rack.id, servedSubnets(subnets, rack)]));
-    return { site, subnets, allocations, quarantines, racks, served };
+    const servers = new Map<number, ServerLists>();
+    for (const subnet of subnets) {
+      const serving = racks.filter(({ id }) => served.get(id)?.includes(subnet) === true).map(({ id }) => id);
+      if (serving.length > 0) servers.set(subnet.id, serverLists(subnet, topology, serving));
+    }
+    return { site, subnets, allocations, quarantines, racks, served, servers, topology };
   });
 }
 
@@ -55,25 +69,17 @@ export function serversOf(view: SiteView, subnet: Subnet): readonly RackView[] {
   return view.racks.filter(({ id }) => view.served.get(id)?.includes(subnet) === true);
 }
 
-/** Real addresses of a rack that others may be given, best first; never a VIP. */
-export function serverAddresses(rack: RackView): readonly IpAddress[] {
-  return publishAddresses(rack.interfaces, verdictsOf(rack)).map(publishedAddress);
+/** Real addresses of a rack that others may be given, best first; never a VIP, also not one that only another rack knows for a VIP. */
+export function serverAddresses({ topology }: SiteView, { id, interfaces }: RackView): readonly IpAddress[] {
+  const rack = topology.racks.get(id);
+  return rack === undefined ? [] : publishAddresses(interfaces, rackVerdicts(topology, rack)).map(publishedAddress);
 }
 
-/** A resolver list longer than this helps nobody: resolv.conf(5) reads three. */
-const SERVERS_MAX = 3;
-
-/**
- * Servers for a subnet: the racks that serve it by their real addresses on it, then real addresses of the site's other racks, each in
- * numeric order. All that serve are named; others only fill up to three.
- */
-export function racksAsServers(view: SiteView, subnet: Subnet): readonly IpAddress[] {
-  const serving = serversOf(view, subnet);
-  const near = serving.flatMap((rack) => realAddressesOn(subnet.prefix, rack.interfaces, verdictsOf(rack)).slice(0, 1));
-  const far = view.racks.filter((rack) => !serving.includes(rack)).flatMap(serverAddresses);
-  const first = near.map(({ address }) => address).sort(compareAddresses);
-  const rest = far.filter((address) => addressFamily(address) === 4).sort(compareAddresses);
-  return [...new Set([...first, ...rest.slice(0, Math.max(SERVERS_MAX - first.length, 0))])];
+/** The servers that machines of the subnet are given; pinned ones as they stand. */
+function serverLists(subnet: Subnet, topology: Topology, serving: readonly string[]): ServerLists {
+  const lists = serversFor(subnet, topology, { serving, dns: subnet.dns, ntp: subnet.ntp, upstreamNtp: [] });
+  // Agents do not ask NTP servers yet: that none has answered says nothing.
+  return { ...lists, problems: lists.problems.filter(({ code }) => code !== "ntp-not-answering") };
 }
 
 function byJoin(a: RackView, b: RackView): number {
