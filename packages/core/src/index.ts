@@ -16,6 +16,7 @@ export * from "./lease/octets.js";
 export * from "./lease/hardware-of.js";
 export * from "./lease/same-lease.js";
 export * from "./lease/contract.js";
+export * from "./lease/format-leases.js";
 export * from "./lease/lease-report.js";
 export { createLeaseReader, type LeaseReaderOptions } from "./lease/dhcpd/lease-reader.js";
 export { formatTime } from "./lease/dhcpd/time-value.js";
@@ -54,6 +55,7 @@ export * from "./topology/networks.js";
 export * from "./topology/segments.js";
 export * from "./topology/servers-for.js";
 export * from "./topology/region-addresses.js";
+export * from "./topology/ntp-packet.js";
 export * from "./topology/from-rack-views.js";
 
 // names: labels and pre-made names

@@ -5,7 +5,7 @@ import type { LeaseReader } from "../reader.js";
 import { DhcpdTable } from "../table/dhcpd-table.js";
 import { Declarations } from "./declarations.js";
 import { declarationStartAt } from "./declaration-start.js";
-import { FastLease4 } from "./fast-lease4.js";
+import { FAST_SPAN, FastLease4 } from "./fast-lease4.js";
 import { DECLARATION_BYTES_MAX, Framer } from "./framer.js";
 import type { Sink } from "./statements.js";
 import { HASH, isBlank, NEWLINE } from "./tokens.js";
@@ -32,7 +32,7 @@ class DhcpdReader implements LeaseReader, Sink {
   readonly #fast: FastLease4 | null;
   readonly #framer = new Framer();
   /** Bytes that wait for more: an unfinished declaration, or the first bytes of a byte order mark. */
-  #carry = new Uint8Array(FIRST_PIECE);
+  #carry = new Uint8Array(FIRST_PIECE + FAST_SPAN);
   #carried = 0;
   /** A declaration has begun, at the first carried byte. */
   #open = false;
@@ -49,7 +49,7 @@ class DhcpdReader implements LeaseReader, Sink {
   #lineAt = 0;
 
   constructor(fastPath: boolean) {
-    this.#fast = fastPath ? new FastLease4(this.table) : null;
+    this.#fast = fastPath ? new FastLease4(this.table.rows4) : null;
   }
 
   get pendingTail(): boolean {
@@ -76,10 +76,19 @@ class DhcpdReader implements LeaseReader, Sink {
   push(chunk: Uint8Array): void {
     assert(!this.#ended, "bytes after the end of a leases file");
     this.offset += chunk.length;
-    const from = this.#carried > 0 ? this.#finishCarried(chunk) : 0;
-    if (from >= chunk.length) return;
-    const at = this.#run(chunk, from, { end: chunk.length, stopAt: chunk.length });
+    let at = this.#carried > 0 ? this.#finishCarried(chunk) : 0;
+    // The last few bytes are read from our own buffer, which has room behind them: the fast path loads words without looking where the end is.
+    const stopAt = chunk.length - FAST_SPAN;
+    if (at < stopAt) at = this.#run(chunk, at, { end: chunk.length, stopAt });
+    if (at >= chunk.length) return;
     this.#append(chunk, at, chunk.length);
+    this.#keep(this.#run(this.#carry, 0, { end: this.#carried, stopAt: this.#carried }));
+  }
+
+  /** Drops the carried bytes before this place. */
+  #keep(from: number): void {
+    this.#carry.copyWithin(0, from, this.#carried);
+    this.#carried -= from;
   }
 
   finish(final: boolean): void {
@@ -96,14 +105,12 @@ class DhcpdReader implements LeaseReader, Sink {
       const before = this.#carried;
       const next = Math.min(chunk.length, taken + piece);
       this.#append(chunk, taken, next);
-      const length = this.#carried;
-      const at = this.#run(this.#carry, 0, { end: length, stopAt: before });
+      const at = this.#run(this.#carry, 0, { end: this.#carried, stopAt: before });
       if (at >= before) {
         this.#carried = 0;
         return taken + at - before;
       }
-      this.#carry.copyWithin(0, at, length);
-      this.#carried = length - at;
+      this.#keep(at);
       taken = next;
     }
     return chunk.length;
@@ -111,8 +118,8 @@ class DhcpdReader implements LeaseReader, Sink {
 
   #append(source: Uint8Array, start: number, end: number): void {
     const needed = this.#carried + end - start;
-    if (needed > this.#carry.length) {
-      const grown = new Uint8Array(Math.max(needed, this.#carry.length * 2));
+    if (needed + FAST_SPAN > this.#carry.length) {
+      const grown = new Uint8Array(Math.max(needed + FAST_SPAN, this.#carry.length * 2));
       grown.set(this.#carry.subarray(0, this.#carried));
       this.#carry = grown;
     }
@@ -131,6 +138,7 @@ class DhcpdReader implements LeaseReader, Sink {
         const next = this.#fast?.block(at, end) ?? -1;
         if (next > 0) {
           this.#line += this.#fast?.lines ?? 0;
+          this.table.family ??= 4;
           at = next;
           continue;
         }
@@ -151,7 +159,9 @@ class DhcpdReader implements LeaseReader, Sink {
   #read(bytes: Uint8Array, start: number, { end, damaged, final }: { end: number; damaged: boolean; final: boolean }): void {
     this.#fast?.use(bytes);
     // A block that came in pieces takes the fast path too, so that what is kept of it does not depend on the pieces.
-    if (damaged || final || this.#fast?.block(start, end) !== end) {
+    if (!damaged && !final && this.#fast?.block(start, end) === end) {
+      this.table.family ??= 4;
+    } else {
       this.#bytes = bytes;
       this.#lineAt = start;
       this.#declarations.read({ bytes, start, end, damaged, final });
@@ -178,7 +188,7 @@ class DhcpdReader implements LeaseReader, Sink {
         this.#inComment = false;
         this.#begun = true;
         if (octet === NEWLINE) this.#line++;
-        else if (octet === 0) this.#nulBetween(at);
+        else if (octet === 0) this.#nulBetween();
       } else if (octet === HASH || this.#inComment) {
         this.#inComment = true;
         const line = bytes.indexOf(NEWLINE, at);
@@ -209,14 +219,9 @@ class DhcpdReader implements LeaseReader, Sink {
     return bytes.subarray(at, end).every((octet, i) => octet === BOM[i]);
   }
 
-  #nulBetween(at: number): void {
+  #nulBetween(): void {
     const line = this.#line;
-    this.#diagnostics.addKind(
-      "nul-bytes",
-      "between declarations",
-      () => line,
-      `NUL bytes between declarations (first at byte ${at} of a read)`,
-    );
+    this.#diagnostics.addKind("nul-bytes", "between declarations", () => line, "NUL bytes between declarations: read as blanks");
   }
 
   /** To the next line that begins a declaration, counting lines; stays at a line that is too short to tell. */

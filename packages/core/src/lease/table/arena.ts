@@ -22,11 +22,6 @@ export class Arena {
     return offset;
   }
 
-  /** Copies by words of four bytes; `capacity` of the target is a multiple of four, the source may be short at its end. */
-  write(offset: number, source: Uint8Array, start: number, end: number): void {
-    this.bytes.set(source.subarray(start, end), offset);
-  }
-
   #grow(needed: number): void {
     // Half as much again: doubling would show in the memory while reading.
     const bytes = new Uint8Array(Math.max(needed, Math.ceil(this.bytes.length * 1.5)));

@@ -49,9 +49,10 @@ export function stateOfBits(bits: number): BindingState | "unknown" | null {
 export const ACTIVE_BITS = stateBits("active");
 
 /** Who wants to know of changed rows, each with a bit and a list of its own. */
-export const READERS = 2;
+export const READERS = 3;
 export const READER_CHANGES = 0;
 export const READER_INDEX = 1;
+export const READER_CLOCK = 2;
 
 const START_ROWS = 256;
 const COMPACT_MIN = 256 * 1024;
@@ -65,7 +66,7 @@ export class Lease4Rows {
   mask = START_ROWS * 2 - 1;
   /** Shift that keeps as many of the upper hash bits as there are blocks of 256 slots. */
   shift = 32 - Math.log2((START_ROWS * 2) / 256);
-  readonly dirty: [number[], number[]] = [[], []];
+  readonly dirty: [number[], number[], number[]] = [[], [], []];
 
   /** The row of this address (32 bits), or -1. */
   find(address: number): number {
@@ -121,9 +122,8 @@ export class Lease4Rows {
     }
   }
 
-  /** Puts a text into the row's place in the arena, or into a new place when it does not fit. */
-  setText(row: number, source: Uint8Array, start: number, end: number): void {
-    const length = end - start;
+  /** The place in the arena for a text of this length: the row's own, or a new one when it does not fit there. The length is noted. */
+  makeRoom(row: number, length: number): number {
     const base = row * ROW_WORDS;
     const capacity = this.rows[base + COLUMN_CAPACITY] ?? 0;
     if (length > capacity) {
@@ -135,7 +135,7 @@ export class Lease4Rows {
       this.rows[base + COLUMN_CAPACITY] = given;
     }
     this.rows[base + COLUMN_LENGTH] = length;
-    if (length > 0) this.arena.write(this.rows[base + COLUMN_OFFSET] ?? 0, source, start, end);
+    return this.rows[base + COLUMN_OFFSET] ?? 0;
   }
 
   sameText(row: number, source: Uint8Array, start: number, end: number): boolean {
@@ -181,7 +181,7 @@ export class Lease4Rows {
   }
 
   /** The rows changed since this reader's last call, each once. */
-  takeDirty(reader: 0 | 1): readonly number[] {
+  takeDirty(reader: 0 | 1 | 2): readonly number[] {
     const taken = this.dirty[reader];
     this.dirty[reader] = [];
     for (const row of taken)

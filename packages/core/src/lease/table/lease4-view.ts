@@ -48,7 +48,8 @@ export function storeLease4Block(
   columns.forEach((value, i) => {
     table.rows[base + COLUMN_STARTS + i] = value;
   });
-  table.setText(row, body.bytes, body.start, body.end);
+  const room = table.makeRoom(row, body.end - body.start);
+  table.arena.bytes.set(body.bytes.subarray(body.start, body.end), room);
   table.markDirty(row);
 }
 

@@ -16,7 +16,7 @@ export interface Lease6Record {
 export class Lease6Records {
   readonly records = new Map<string, Lease6Record>();
   readonly #addressesOfIa = new Map<string, Set<string>>();
-  readonly dirty: [Set<string>, Set<string>] = [new Set(), new Set()];
+  readonly dirty: [Set<string>, Set<string>, Set<string>] = [new Set(), new Set(), new Set()];
 
   /** An IA block replaces the whole IA; an address in it that another IA had is that IA's no more (dhcpd keeps the later one). */
   replaceIa(ia: string, leases: readonly Lease6[]): void {
@@ -51,7 +51,7 @@ export class Lease6Records {
     for (const reader of this.dirty) reader.add(key);
   }
 
-  takeDirty(reader: 0 | 1): ReadonlySet<string> {
+  takeDirty(reader: 0 | 1 | 2): ReadonlySet<string> {
     const taken = this.dirty[reader];
     this.dirty[reader] = new Set();
     return taken;
