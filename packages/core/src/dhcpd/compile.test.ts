@@ -183,6 +183,9 @@ describe("wires", () => {
     const links = { links: [...eth0.links, linkAt("eth0", 2, "192.168.51.1")] };
     expect(text([windowed, second], links)).toContain("  authoritative;");
     expect(text([windowed, { ...second, mode: "observe" }], links)).toContain("  not authoritative;");
+    expect(text([windowed, { ...second, mode: "off" }], links)).toContain("  not authoritative;");
+    const ipv6 = { ...second, prefix: ipPrefix("2001:db8::/64"), mode: "off" as const };
+    expect(text([windowed, ipv6], { links: [...eth0.links, linkAt("eth0", 2, "2001:db8::1")] })).toContain("  authoritative;");
   });
 
   it("warns of a subnet without a link and serves the others", () => {

@@ -89,7 +89,7 @@ function compileWire(wire: Wire, local: RackLinks, warnings: Problem[]): SharedN
   return [
     {
       name: wire.name,
-      authoritative: wire.subnets.every(servesHosts),
+      authoritative: wire.subnets.every((subnet) => servesHosts(subnet) || prefixFamily(subnet.prefix) === 6),
       serverIdentifier: first.serverIdentifier,
       subnets: declarations,
     },
