@@ -62,6 +62,13 @@ export const networkFollowFiles: FollowFiles = {
 };
 
 function localFile(path: string, descriptor: number): FollowedFile {
+  const readNow = (buffer: Uint8Array, position: number): number => {
+    try {
+      return readSync(descriptor, buffer, 0, buffer.length, position);
+    } catch (error) {
+      throw failure(path, error);
+    }
+  };
   return {
     stamp: () => {
       try {
@@ -70,14 +77,9 @@ function localFile(path: string, descriptor: number): FollowedFile {
         throw failure(path, error);
       }
     },
-    read(buffer, position) {
-      if (buffer.length > SYNC_READ_MAX) return readLater(path, descriptor, { buffer, position });
-      try {
-        return readSync(descriptor, buffer, 0, buffer.length, position);
-      } catch (error) {
-        throw failure(path, error);
-      }
-    },
+    read: (buffer, position) =>
+      buffer.length > SYNC_READ_MAX ? readLater(path, descriptor, { buffer, position }) : readNow(buffer, position),
+    readNow,
     close: () => closeSync(descriptor),
   };
 }

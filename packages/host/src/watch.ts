@@ -19,6 +19,8 @@ export interface FollowedFile {
   stamp(): Awaitable<FileStamp>;
   /** Octets read into `buffer` from that position; 0 at the end of the file. */
   read(buffer: Uint8Array, position: number): Awaitable<number>;
+  /** The same at once, for what was just written; only files on local disks have it. */
+  readonly readNow?: (buffer: Uint8Array, position: number) => number;
   close(): Awaitable<void>;
 }
 

@@ -78,14 +78,16 @@ class FakeTree {
     const inode = this.#names.get(path);
     if (inode === undefined) return null;
     this.openCount += 1;
+    const readNow = (buffer: Uint8Array, position: number): number => {
+      this.#mayFail("read", path);
+      const part = inode.content.subarray(position, position + buffer.length);
+      buffer.set(part);
+      return part.length;
+    };
     return {
       stamp: () => stampOf(inode),
-      read: (buffer, position) => {
-        this.#mayFail("read", path);
-        const part = inode.content.subarray(position, position + buffer.length);
-        buffer.set(part);
-        return part.length;
-      },
+      read: readNow,
+      readNow,
       close: () => {
         this.openCount -= 1;
       },

@@ -59,6 +59,10 @@ class FileFollower {
   readonly #listeners = new Set<(change: LeaseChange) => void>();
   readonly #directory: WatchedDirectory;
   #alarm: Alarm | null = null;
+  /** A pass is under way: whoever wakes it must leave the descriptors alone. */
+  #busy = false;
+  /** The listeners were called in this turn. */
+  #toldNow = false;
   #state: FollowState = { kind: "starting" };
   /** What stands: its table is what everybody is told. */
   #current: Reading | null = null;
@@ -76,7 +80,7 @@ class FileFollower {
     const name = basename(options.path);
     this.#directory = watchLeasesDirectory(dirname(options.path), options.ports, {
       concerns: (entry) => entry === null || entry === name,
-      wake: () => this.#alarm?.ring(),
+      wake: () => this.#wake(),
     });
   }
 
@@ -90,8 +94,9 @@ class FileFollower {
     this.#alarm = alarm;
     try {
       while (!signal.aborted) {
-        if (await this.#readAhead()) await nextTurn();
+        this.#busy = true;
         await this.#pass();
+        this.#busy = false;
         await alarm.waitUntil(this.#nextPassAt()).catch(rethrowUnless(signal));
       }
     } finally {
@@ -102,14 +107,32 @@ class FileFollower {
   }
 
   /**
-   * Most wakes are appends to the file that is open: they are read and told before anything is looked at, because the look costs more
-   * than the read. The old descriptor would be drained first in any case. Answers whether the listeners were called.
+   * Most events are appends to the file that is open: they are read and told at once, before anything is looked at, because the look costs
+   * more than the read, and the old descriptor would be drained first in any case. What the clock ended is told after the look, in the
+   * next turn.
    */
-  async #readAhead(): Promise<boolean> {
-    const before = this.#current?.reader.offset;
-    if (this.#state.kind !== "following" || before === undefined) return false;
-    await this.#guard(() => this.#drain());
-    return this.#current?.reader.offset !== before && this.#publish(new Set(), false);
+  #wake(): void {
+    if (this.#toldNow) return; // the next turn looks, whatever else comes in this one
+    if (!this.#readNow()) {
+      this.#alarm?.ring();
+      return;
+    }
+    this.#toldNow = true;
+    setImmediate(() => {
+      this.#toldNow = false;
+      this.#alarm?.ring();
+    });
+  }
+
+  #readNow(): boolean {
+    const current = this.#current;
+    if (this.#busy || this.#state.kind !== "following" || current === null) return false;
+    try {
+      return current.tail.readNow((bytes) => current.reader.push(bytes)) && this.#tell(current.reader.table.takeChanges(), false);
+    } catch (error) {
+      if (error instanceof EnvironmentError) return false; // the look meets it again and names it
+      throw error;
+    }
   }
 
   /** One look and everything that follows from it; ends with at most one call of the listeners. */
@@ -242,18 +265,20 @@ class FileFollower {
     }
   }
 
-  /**
-   * Tells what changed by the file (`keys` and what the table in force noted) and by the clock, all judged at one time. Answers whether
-   * there was anything to tell.
-   */
-  #publish(keys: Set<string>, reset: boolean): boolean {
-    if (this.#current === null) return false;
+  /** Tells what changed by the file (`keys` and what the table in force noted) and by the clock, all judged at one time. */
+  #publish(keys: Set<string>, reset: boolean): void {
+    if (this.#current === null) return;
     const { table } = this.#current.reader;
     this.#judgedAt = this.#options.clock.now();
     for (const key of table.takeLapses(this.#judgedAt)) keys.add(key);
     for (const key of table.takeChanges()) keys.add(key);
-    const change = collectChange(table, [...keys], this.#judgedAt);
-    if (!reset && keys.size === 0) return false;
+    this.#tell([...keys], reset);
+  }
+
+  /** Answers whether there was anything to tell. */
+  #tell(keys: readonly string[], reset: boolean): boolean {
+    if (this.#current === null || (keys.length === 0 && !reset)) return false;
+    const change = collectChange(this.#current.reader.table, keys, this.#options.clock.now());
     this.#changedAt = this.#options.clock.monotonic();
     for (const listener of [...this.#listeners]) listener(reset ? { ...change, reset } : change);
     return true;
@@ -314,10 +339,6 @@ function* keysOf(leases: Iterable<{ readonly key: string }>): Iterable<string> {
 
 function remedyOf(error: EnvironmentError): { remedy?: string } {
   return error.remedy === undefined ? {} : { remedy: error.remedy };
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function rethrowUnless(signal: AbortSignal): (reason: unknown) => void {

@@ -19,9 +19,15 @@ export interface Tail {
     seen: { readonly size: number; readonly modified: string },
     feed: (bytes: Uint8Array) => void,
   ): Promise<"end" | "overwritten">;
+  /**
+   * The same at once and without any promise, for one small append to a file on a local disk. Answers whether something was passed on; if
+   * not, {@link readOn} finds out why.
+   */
+  readNow(feed: (bytes: Uint8Array) => void): boolean;
   close(): Promise<void>;
 }
 
+/** For reads that end in the turn in which they begin. */
 const small = new Uint8Array(SMALL_BYTES);
 
 /** Null when there is no such file. */
@@ -41,13 +47,18 @@ function createTail(file: FollowedFile, identity: string): Tail {
   let offset = 0;
   let modified = "";
   let anchor: Uint8Array = new Uint8Array();
+  const pass = (bytes: Uint8Array, kept: number, feed: (bytes: Uint8Array) => void): void => {
+    feed(bytes.subarray(kept));
+    offset += bytes.length - kept;
+    anchor = bytes.slice(-ANCHOR_BYTES);
+  };
   return {
     get position() {
       return { identity, offset, modified };
     },
     async readOn(seen, feed) {
-      // A buffer of its own where reads are large: `small` must not change while another tail waits for its disk.
-      const buffer = seen.size - offset < SMALL_BYTES - ANCHOR_BYTES ? small : new Uint8Array(BLOCK_BYTES);
+      const few = seen.size - offset < SMALL_BYTES - ANCHOR_BYTES;
+      const buffer = few && file.readNow !== undefined ? small : new Uint8Array(few ? SMALL_BYTES : BLOCK_BYTES);
       for (;;) {
         const kept = anchor.length;
         const answer = file.read(buffer, offset - kept);
@@ -56,16 +67,19 @@ function createTail(file: FollowedFile, identity: string): Tail {
           modified = ""; // so that the next look reads again, even where the time of modification is too coarse to tell
           return "overwritten";
         }
-        if (count > kept) {
-          feed(buffer.subarray(kept, count));
-          offset += count - kept;
-          anchor = buffer.slice(Math.max(0, count - ANCHOR_BYTES), count);
-        }
+        if (count > kept) pass(buffer.subarray(0, count), kept, feed);
         if (count < buffer.length) {
           modified = seen.modified;
           return "end";
         }
       }
+    },
+    readNow(feed) {
+      const kept = anchor.length;
+      const count = file.readNow?.(small, offset - kept) ?? 0;
+      if (count <= kept || count === small.length || !startsWith(small, anchor)) return false;
+      pass(small.subarray(0, count), kept, feed);
+      return true;
     },
     async close() {
       await file.close();
