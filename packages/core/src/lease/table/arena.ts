@@ -16,7 +16,8 @@ export class Arena {
   }
 
   allocate(capacity: number): number {
-    if (this.used + capacity > this.bytes.length) this.#grow(this.used + capacity);
+    // Eight bytes more, for loads that begin at the last text.
+    if (this.used + capacity + 8 > this.bytes.length) this.#grow(this.used + capacity + 8);
     const offset = this.used;
     this.used += capacity;
     return offset;
