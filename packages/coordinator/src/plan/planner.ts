@@ -47,8 +47,10 @@ export interface PlannerPorts {
   readonly policy: PlanPolicy;
 }
 
-/** A burst of changes is planned together: after a pass the next waits at least this long. */
+/** A burst of changes is planned together: after a pass the next waits at least this long, and longer where passes take long. */
 const PASS_INTERVAL_MS = 50;
+/** So that planning takes at most a fifth of the time of a region in which leases change all the time. */
+const REST_PER_PASS = 4;
 const PERIOD_MS = 60_000;
 const RETRY_MS = 1000;
 
@@ -79,10 +81,12 @@ class LedgerPlanner implements Planner {
     try {
       let failing = false;
       while (!signal.aborted) {
+        const began = this.#ports.clock.monotonic();
         const dueMs = await this.#tryPass(failing);
         failing = dueMs === null;
-        const wait = { atLeastMs: failing ? RETRY_MS : PASS_INTERVAL_MS, atMostMs: dueMs ?? RETRY_MS };
-        await this.#wakeup.wait(wait, signal);
+        const restMs = Math.max(PASS_INTERVAL_MS, (this.#ports.clock.monotonic() - began) * REST_PER_PASS);
+        const atLeastMs = failing ? RETRY_MS : restMs;
+        await this.#wakeup.wait({ atLeastMs, atMostMs: Math.max(dueMs ?? RETRY_MS, atLeastMs) }, signal);
       }
     } finally {
       stop();

@@ -1,23 +1,9 @@
-import { assert, type HardwareAddress, type LedgerChange, type LedgerContent } from "@berth/core";
-import type { Compilable } from "kysely";
-import { addressBlob } from "./address-blob.js";
-import {
-  allocationFromRow,
-  allocationRow,
-  machineFromRow,
-  machineRow,
-  nicRows,
-  quarantineFromRow,
-  quarantineRow,
-  subnetFromRow,
-  subnetRow,
-  type Place,
-} from "./ledger-rows.js";
+import { assert, type HardwareAddress, type LedgerContent } from "@berth/core";
+import { allocationFromRow, machineFromRow, quarantineFromRow, subnetFromRow } from "./ledger-rows.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
 import { auditRow } from "./sqlite-audit.js";
+import { SqliteLedgerWriter } from "./sqlite-ledger-writer.js";
 import type { LedgerStore } from "./store.js";
-
-type ChangeOf<Table extends LedgerChange["table"]> = Extract<LedgerChange, { table: Table }>;
 
 export function sqliteLedger(connection: SqliteConnection): LedgerStore {
   const { query } = connection;
@@ -26,8 +12,9 @@ export function sqliteLedger(connection: SqliteConnection): LedgerStore {
     commit: (changes, audit) =>
       new Promise((resolve) => {
         const revision = connection.transaction(() => {
-          for (const change of changes) for (const step of stepsOf(connection, change)) connection.run(step);
-          for (const entry of audit) connection.run(query.insertInto("audit").values(auditRow(entry)));
+          const writer = new SqliteLedgerWriter(connection);
+          for (const change of changes) writer.write(change);
+          for (const entry of audit) connection.insert("audit", auditRow(entry));
           connection.run(query.updateTable("ledger").set((row) => ({ revision: row("revision", "+", 1) })));
           return revisionOf(connection);
         });
@@ -65,68 +52,4 @@ function loadLedger(connection: SqliteConnection): { revision: number; content: 
     nextSubnetId: ledger.next_subnet,
   };
   return { revision: ledger.revision, content };
-}
-
-function stepsOf(connection: SqliteConnection, change: LedgerChange): readonly Compilable[] {
-  switch (change.table) {
-    case "subnet":
-      return subnetSteps(connection, change);
-    case "machine":
-      return machineSteps(connection, change);
-    case "allocation":
-      return allocationSteps(connection, change);
-    case "quarantine":
-      return quarantineSteps(connection, change);
-    case "next-subnet":
-      return [connection.query.updateTable("ledger").set({ next_subnet: change.after })];
-  }
-}
-
-function subnetSteps({ query }: SqliteConnection, { before, after }: ChangeOf<"subnet">): readonly Compilable[] {
-  if (after === null) return before === null ? [] : [query.deleteFrom("subnet").where("id", "=", before.id)];
-  const row = subnetRow(after);
-  return [
-    before === null ? query.insertInto("subnet").values(row) : query.updateTable("subnet").set(row).where("id", "=", before.id),
-  ];
-}
-
-function machineSteps({ query }: SqliteConnection, { before, after }: ChangeOf<"machine">): readonly Compilable[] {
-  const steps: Compilable[] = [];
-  const nicsStay = JSON.stringify(before?.nics) === JSON.stringify(after?.nics);
-  if (before !== null && !nicsStay) steps.push(query.deleteFrom("nic").where("machine_id", "=", before.id));
-  if (after === null) return before === null ? [] : [...steps, query.deleteFrom("machine").where("id", "=", before.id)];
-  const row = machineRow(after);
-  steps.push(
-    before === null ? query.insertInto("machine").values(row) : query.updateTable("machine").set(row).where("id", "=", before.id),
-  );
-  if (!nicsStay) for (const nic of nicRows(after)) steps.push(query.insertInto("nic").values(nic));
-  return steps;
-}
-
-function allocationSteps(connection: SqliteConnection, { before, after }: ChangeOf<"allocation">): readonly Compilable[] {
-  const { query } = connection;
-  if (after === null) return before === null ? [] : [query.deleteFrom("allocation").where("id", "=", before.id)];
-  const row = allocationRow(after, placeOf(connection, after.subnetId));
-  return [
-    before === null
-      ? query.insertInto("allocation").values(row)
-      : query.updateTable("allocation").set(row).where("id", "=", before.id),
-  ];
-}
-
-function placeOf(connection: SqliteConnection, subnetId: number): Place {
-  const columns = ["site", "family", "first_address", "last_address", "domain"] as const;
-  const [place] = connection.all(connection.query.selectFrom("subnet").select(columns).where("id", "=", subnetId));
-  assert(place !== undefined, `an allocation in subnet ${subnetId}, which the database does not have`);
-  return place;
-}
-
-function quarantineSteps({ query }: SqliteConnection, { before, after }: ChangeOf<"quarantine">): readonly Compilable[] {
-  const steps: Compilable[] = [];
-  if (before !== null) {
-    const address = addressBlob(before.address);
-    steps.push(query.deleteFrom("quarantine").where("site", "=", before.site).where("address", "=", address));
-  }
-  if (after !== null) steps.push(query.insertInto("quarantine").values(quarantineRow(after)));
-  return steps;
 }

@@ -93,6 +93,7 @@ export function addressPlus(address: IpAddress, step: bigint | number): IpAddres
 export function compareAddresses(a: IpAddress, b: IpAddress): number {
   const families = addressFamily(a) - addressFamily(b);
   if (families !== 0) return families;
+  if (addressFamily(a) === 4) return ipv4Number(a) - ipv4Number(b);
   const x = addressValue(a);
   const y = addressValue(b);
   return x < y ? -1 : x > y ? 1 : 0;

@@ -1,0 +1,90 @@
+import { assert, type LedgerChange } from "@berth/core";
+import { addressBlob } from "./address-blob.js";
+import { allocationRow, machineRow, nicRows, quarantineRow, subnetRow, type Place } from "./ledger-rows.js";
+import type { SqliteConnection } from "./sqlite-connection.js";
+
+type ChangeOf<Table extends LedgerChange["table"]> = Extract<LedgerChange, { table: Table }>;
+
+/** Writes the changes of one commit, inside its transaction. */
+export class SqliteLedgerWriter {
+  private readonly connection: SqliteConnection;
+  /** Read once a commit, not once an allocation. */
+  private readonly places = new Map<number, Place>();
+
+  constructor(connection: SqliteConnection) {
+    this.connection = connection;
+  }
+
+  write(change: LedgerChange): void {
+    switch (change.table) {
+      case "subnet":
+        return this.writeSubnet(change);
+      case "machine":
+        return this.writeMachine(change);
+      case "allocation":
+        return this.writeAllocation(change);
+      case "quarantine":
+        return this.writeQuarantine(change);
+      case "next-subnet":
+        this.connection.run(this.connection.query.updateTable("ledger").set({ next_subnet: change.after }));
+    }
+  }
+
+  private writeSubnet({ before, after }: ChangeOf<"subnet">): void {
+    const { connection } = this;
+    this.places.clear();
+    if (after === null) {
+      if (before !== null) connection.run(connection.query.deleteFrom("subnet").where("id", "=", before.id));
+    } else if (before === null) {
+      connection.insert("subnet", subnetRow(after));
+    } else {
+      connection.run(connection.query.updateTable("subnet").set(subnetRow(after)).where("id", "=", before.id));
+    }
+  }
+
+  private writeMachine({ before, after }: ChangeOf<"machine">): void {
+    const { connection } = this;
+    const { query } = connection;
+    const nicsStay = before !== null && after !== null && String(before.nics) === String(after.nics);
+    if (before !== null && !nicsStay) connection.run(query.deleteFrom("nic").where("machine_id", "=", before.id));
+    if (after === null) {
+      if (before !== null) connection.run(query.deleteFrom("machine").where("id", "=", before.id));
+      return;
+    }
+    if (before === null) connection.insert("machine", machineRow(after));
+    else connection.run(query.updateTable("machine").set(machineRow(after)).where("id", "=", before.id));
+    if (!nicsStay) for (const nic of nicRows(after)) connection.insert("nic", nic);
+  }
+
+  private writeAllocation({ before, after }: ChangeOf<"allocation">): void {
+    const { connection } = this;
+    const { query } = connection;
+    if (after === null) {
+      if (before !== null) connection.run(query.deleteFrom("allocation").where("id", "=", before.id));
+      return;
+    }
+    const row = allocationRow(after, this.placeOf(after.subnetId));
+    if (before === null) connection.insert("allocation", row);
+    else connection.run(query.updateTable("allocation").set(row).where("id", "=", before.id));
+  }
+
+  private placeOf(subnetId: number): Place {
+    const known = this.places.get(subnetId);
+    if (known !== undefined) return known;
+    const columns = ["site", "family", "first_address", "last_address", "domain"] as const;
+    const { connection } = this;
+    const [place] = connection.all(connection.query.selectFrom("subnet").select(columns).where("id", "=", subnetId));
+    assert(place !== undefined, `an allocation in subnet ${subnetId}, which the database does not have`);
+    this.places.set(subnetId, place);
+    return place;
+  }
+
+  private writeQuarantine({ before, after }: ChangeOf<"quarantine">): void {
+    const { connection } = this;
+    if (before !== null) {
+      const place = connection.query.deleteFrom("quarantine").where("site", "=", before.site);
+      connection.run(place.where("address", "=", addressBlob(before.address)));
+    }
+    if (after !== null) connection.insert("quarantine", quarantineRow(after));
+  }
+}
