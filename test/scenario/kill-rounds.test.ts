@@ -6,7 +6,7 @@ import { waitUntil } from "../lab/wait-until.js";
 import { createStage, type Stage } from "./stage.js";
 
 const ROUNDS = 50;
-const SEED = Number(process.env["BERTH_SEED"] ?? Date.now() % 1_000_000);
+const SEED = Number(process.env.BERTH_SEED ?? Date.now() % 1_000_000);
 
 /** Small deterministic generator (mulberry32), so that a failing run can be had again with BERTH_SEED. */
 function chance(seed: number): () => number {

@@ -52,7 +52,7 @@ describe("README", () => {
       .replaceAll("10.0.0.10", "10.240.1.10");
 
   const environment = (host: Host): Record<string, string> => ({
-    PATH: `${dirname(berthProgram("berth"))}:${process.env["PATH"] ?? ""}`,
+    PATH: `${dirname(berthProgram("berth"))}:${process.env.PATH ?? ""}`,
     BERTH_URL: `unix:${host.path("lib")}/berth-coordinator/api.sock`,
     BERTH_TOKEN_FILE: `${host.path("lib")}/berth-coordinator/admin.token`,
   });

@@ -14,7 +14,7 @@ await runAgentCli(process.argv.slice(2), {
   clock: systemClock,
   pid: process.pid,
   hostname: hostname(),
-  journal: process.env["JOURNAL_STREAM"] !== undefined,
+  journal: process.env.JOURNAL_STREAM !== undefined,
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
   exitWith: (code) => void (process.exitCode = code),

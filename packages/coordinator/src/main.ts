@@ -7,7 +7,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 await runCoordinatorCli(process.argv.slice(2), {
   files: systemFiles,
   clock: systemClock,
-  journal: process.env["JOURNAL_STREAM"] !== undefined,
+  journal: process.env.JOURNAL_STREAM !== undefined,
   signal: ending.signal,
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),

@@ -1,3 +1,5 @@
+import { inspect } from "node:util";
+
 /**
  * The world failed us: a file, a command, a socket. Carries what was tried, on what, and the cause. Refusals are returned values, not errors.
  */
@@ -27,7 +29,7 @@ export function errnoOf(error: unknown): string | null {
 export function describeError(error: unknown): string {
   const parts: string[] = [];
   for (let e: unknown = error; e !== undefined && parts.length < 5; e = e instanceof Error ? e.cause : undefined) {
-    parts.push(e instanceof Error ? e.message : String(e));
+    parts.push(e instanceof Error ? e.message : inspect(e));
   }
   return parts.join(": ");
 }

@@ -1,4 +1,4 @@
-import { open, stat } from "node:fs/promises";
+import { copyFile, open, stat, truncate } from "node:fs/promises";
 import { errnoOf } from "@berth/host";
 
 /** What a daemon says at start-up is short; more than this is not read. */
@@ -26,6 +26,16 @@ export async function readLogSince(path: string, offset: number): Promise<string
   } finally {
     await file.close();
   }
+}
+
+/** A daemon's log may grow to this; the part before it is kept once, as `.1`. */
+const LOG_MAX = 16 * 1024 * 1024;
+
+/** Keeps the log of a running daemon bounded. It writes in append mode, so the file can be emptied under it; a few lines may be lost. */
+export async function boundLog(path: string, max = LOG_MAX): Promise<void> {
+  if ((await logOffset(path)) <= max) return;
+  await copyFile(path, `${path}.1`);
+  await truncate(path, 0);
 }
 
 /** The lines that say why, for a problem's message: the last few that are not banner. */

@@ -1,7 +1,6 @@
 import { open } from "node:fs/promises";
 import { stepDaemon, recordFailure, type DaemonFacts, type DaemonHistory, type DaemonStatus, type Problem } from "@berth/core";
 import {
-  describeError,
   EnvironmentError,
   errnoOf,
   sha256,
@@ -12,7 +11,7 @@ import {
   type ServiceDriver,
 } from "@berth/host";
 import { attemptStep, daemonStatus } from "./daemon-status.js";
-import { lastWords, logOffset, readLogSince } from "./daemon-log.js";
+import { boundLog, lastWords, logOffset, readLogSince } from "./daemon-log.js";
 import type { EnlistmentLinks } from "./enlistment.js";
 import type { DhcpdGoal } from "./dhcpd-goal.js";
 import { checkPortFree } from "./port-holder.js";
@@ -63,6 +62,7 @@ export function createDhcpdReconciler(ports: DhcpdPorts): Reconciler {
 
   async function pass(): Promise<number> {
     const goal = ports.goal();
+    await boundLog(ports.paths.log);
     const facts = await readFacts(ports, goal);
     const step = stepDaemon(facts, history, ports.clock.monotonic());
     if (step.do === "wait" || step.do === "nothing") {

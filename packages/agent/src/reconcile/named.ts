@@ -1,14 +1,7 @@
 import { recordFailure, stepDaemon, type DaemonFacts, type DaemonHistory, type DaemonStatus, type Problem } from "@berth/core";
-import {
-  describeError,
-  EnvironmentError,
-  type Clock,
-  type Commands,
-  type Files,
-  type Log,
-  type ServiceDriver,
-} from "@berth/host";
+import { type Clock, type Commands, type Files, type Log, type ServiceDriver } from "@berth/host";
 import { attemptStep, daemonStatus } from "./daemon-status.js";
+import { boundLog } from "./daemon-log.js";
 import { goalDigest, NAMED_SERVICE, type NamedGoal } from "./named-goal.js";
 import { activateNamed, type NamedPaths } from "./named-activation.js";
 import { readRunning, readWrittenDigest, type FileDigests } from "./named-facts.js";
@@ -48,6 +41,7 @@ export function createNamedReconciler(ports: NamedPorts): Reconciler {
 
   async function pass(): Promise<number> {
     const goal = ports.goal();
+    await boundLog(ports.paths.log);
     const facts = await readFacts(ports, goal);
     const step = stepDaemon(facts, history, ports.clock.monotonic());
     if (step.do === "wait") {
