@@ -57,6 +57,7 @@ export * from "./topology/servers-for.js";
 export * from "./topology/region-addresses.js";
 export * from "./topology/ntp-packet.js";
 export * from "./topology/from-rack-views.js";
+export * from "./topology/merge-view.js";
 
 // names: labels and pre-made names
 export * from "./names/host-name.js";
