@@ -1,5 +1,5 @@
 import { copyFile, open, stat, truncate } from "node:fs/promises";
-import { errnoOf } from "@berth/host";
+import { EnvironmentError, errnoOf } from "@berth/host";
 
 /** What a daemon says at start-up is short; more than this is not read. */
 const READ_MAX = 64 * 1024;
@@ -34,7 +34,12 @@ const LOG_MAX = 16 * 1024 * 1024;
 /** Keeps the log of a running daemon bounded. It writes in append mode, so the file can be emptied under it; a few lines may be lost. */
 export async function boundLog(path: string, max = LOG_MAX): Promise<void> {
   if ((await logOffset(path)) <= max) return;
-  await copyFile(path, `${path}.1`);
+  try {
+    await copyFile(path, `${path}.1`);
+  } catch (cause) {
+    // On a full disk the past is given up: that frees the room, and a rack must not lose its agent over a log.
+    if (errnoOf(cause) !== "ENOSPC") throw new EnvironmentError("log-unkept", path, `failed to keep ${path}`, { cause });
+  }
   await truncate(path, 0);
 }
 
