@@ -1,5 +1,4 @@
 import {
-  canonicalJson,
   numberZones,
   planRacks,
   slicesIn,
@@ -10,9 +9,9 @@ import {
   type RegionPlan,
 } from "@berth/core";
 import { describeError, EnvironmentError, type Clock, type Log } from "@berth/host";
-import { createHash } from "node:crypto";
 import type { Ledger } from "../ledger/ledger.js";
 import type { DesiredRecord, SerialRecord, Store } from "../store/store.js";
+import { ContentDigests } from "./content-digest.js";
 import { PlanMemory } from "./plan-memory.js";
 import { Wakeup } from "./wakeup.js";
 import { Withdrawals } from "./withdrawals.js";
@@ -66,6 +65,7 @@ class LedgerPlanner implements Planner {
   readonly #ports: PlannerPorts;
   readonly #memory: PlanMemory;
   readonly #wakeup: Wakeup;
+  readonly #digests = new ContentDigests();
   readonly #withdrawals = new Withdrawals();
   readonly #listeners = new Set<(rackId: string) => void>();
   #problems: readonly Problem[] = [];
@@ -162,18 +162,17 @@ class LedgerPlanner implements Planner {
     const desired: DesiredRecord[] = [];
     const serials: SerialRecord[] = [];
     for (const { site, zones: unnumbered, racks: contents } of plan.sites) {
-      const { zones, changed } = numberZones(unnumbered, this.#memory.serialsOf(site), { digest: digestOf, now });
+      const { zones, changed } = numberZones(unnumbered, this.#memory.serialsOf(site), {
+        digest: (zone) => this.#digests.of(`zone ${site} ${zone.origin}`, zone),
+        now,
+      });
       for (const [origin, number] of changed) serials.push({ site, origin, ...number });
       for (const content of contents) {
-        const digest = digestOf({ ...content, zones });
+        const digest = this.#digests.of(`rack ${content.rack}`, { ...content, zones });
         const generation = this.#memory.nextGeneration(content.rack, digest, accepted.get(content.rack) ?? 0);
         if (generation !== null) desired.push({ state: { ...content, generation, zones: [...zones] }, digest });
       }
     }
     return { desired, serials };
   }
-}
-
-function digestOf(value: unknown): string {
-  return createHash("sha256").update(canonicalJson(value)).digest("hex");
 }

@@ -41,7 +41,7 @@ export class SqliteConnection {
    * The insert that every allocation makes, without building its query each time: the columns of a table's rows always come in the same order, so
    * the first row's text serves the others. Only inside {@link SqliteConnection.transaction}.
    */
-  insert<Name extends keyof Tables & string>(table: Name, row: Insertable<Tables[Name]>): void {
+  insert<Name extends keyof Tables>(table: Name, row: Insertable<Tables[Name]>): void {
     let insert = this.inserts.get(table);
     if (insert === undefined) {
       const { sql, parameters } = this.query.insertInto(table).values(row).compile();
