@@ -9,6 +9,7 @@ import {
   ipPrefix,
   type IpRange,
 } from "../address/prefix.js";
+import { checkHostName } from "../names/host-name.js";
 import type { Problem } from "../problem.js";
 import { checkEnlistment, checkPrefixAgainstPools } from "./check-enlistment.js";
 import type { LedgerState } from "./ledger-state.js";
@@ -76,8 +77,9 @@ function checkPrefix({ prefix }: Subnet): Problem[] {
 
 function checkNames({ domain, site }: Subnet): Problem[] {
   const problems: Problem[] = [];
-  const reverse = domain === "arpa" || domain.endsWith(".arpa");
-  if (!DOMAIN.test(domain) || domain.length > DOMAIN_MAX || reverse || /^[0-9.]+$/.test(domain)) {
+  const unusual = domain === "arpa" || domain.endsWith(".arpa") || /^[0-9.]+$/.test(domain);
+  // What the zone review of a rack would refuse must not get into the ledger: it would keep all zones of the site from changing.
+  if (!DOMAIN.test(domain) || domain.length > DOMAIN_MAX || unusual || checkHostName(domain).length > 0) {
     const remedy = `use a domain like rack1.example.com: letters, digits and hyphens, at most ${DOMAIN_MAX} characters, not below arpa`;
     problems.push({ code: "domain-invalid", at: "domain", message: `'${printable(domain)}' is not a domain for hosts`, remedy });
   }
