@@ -11,6 +11,7 @@ import {
   ROW_WORDS,
   stateBits,
 } from "../table/lease4-rows.js";
+import { Arena } from "../table/arena.js";
 import { FastTail } from "./fast-tail.js";
 import { FastTime } from "./fast-time.js";
 import { doublesOf, wordOf } from "./fast-words.js";
@@ -105,7 +106,14 @@ export class FastLease4 {
   #view: DataView = new DataView(new ArrayBuffer(0));
   #bytes: Uint8Array = new Uint8Array();
   #address = 0;
+  #row = -1;
   #seen = 0;
+  /** The next block, if it was seen already: where it begins, where its first line begins, its address and row. */
+  #aheadStart = -1;
+  #aheadAt = 0;
+  #aheadAddress = 0;
+  #aheadRow = -1;
+  readonly #touched = new Float64Array(1);
 
   constructor(rows: Lease4Rows) {
     this.#rows = rows;
@@ -113,6 +121,7 @@ export class FastLease4 {
 
   /** The buffer that blocks are read from until the next call. */
   use(bytes: Uint8Array): void {
+    this.#aheadStart = -1;
     if (this.#bytes === bytes) return;
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -124,31 +133,74 @@ export class FastLease4 {
    */
   block(start: number, end: number): number {
     const view = this.#view;
-    if (view.getInt32(start, true) !== W_LEAS) return -1;
-    let at = this.#header(view, start);
+    const at = this.#begin(view, start);
     if (at < 0) return -1;
+    const { row, tailStart } = { row: this.#row, tailStart: this.#lines(view, at) };
+    if (tailStart - start > BLOCK_MAX) return -1;
+    const limit = start + BLOCK_MAX;
+    let brace = row < 0 ? -1 : tailStart + this.#keptLength(row);
+    if (brace >= 0 && brace < limit) this.#foresee(view, brace);
+    const keptLines = brace < 0 || brace >= limit ? -1 : this.#keptTail(row, tailStart);
+    if (keptLines < 0) {
+      brace = this.#tail.check(view, tailStart, limit);
+      if (brace >= 0) this.#foresee(view, brace);
+    }
+    const tailLines = keptLines < 0 ? this.#tail.lines : keptLines;
+    if (brace < 0 || brace >= end || tailLines > TAIL_LINES_MAX) return -1;
+    this.#columns[BITS] = (this.#columns[BITS] ?? 0) | (tailLines << TAIL_LINES_SHIFT);
+    this.#store(row, tailStart, keptLines < 0 ? brace : -1);
+    const newline = brace + 1 < end && view.getUint8(brace + 1) === NEWLINE ? 1 : 0;
+    this.lines += tailLines + newline;
+    return brace + 1 + newline;
+  }
+
+  /** Reads the header and looks the row up, if that was not foreseen; answers where the first line begins, or -1. */
+  #begin(view: DataView, start: number): number {
+    if (start === this.#aheadStart) {
+      this.#aheadStart = -1;
+      this.#address = this.#aheadAddress;
+      // The block before may have made the row.
+      this.#row = this.#aheadRow >= 0 ? this.#aheadRow : this.#rows.find(this.#address);
+      return this.#aheadAt;
+    }
+    if (view.getInt32(start, true) !== W_LEAS) return -1;
+    const at = this.#header(view, start);
+    if (at >= 0) this.#row = this.#rows.find(this.#address);
+    return at;
+  }
+
+  /**
+   * The block behind this closing brace, if one stands there: its row and text are fetched from main memory while this one is finished. Only a
+   * hint; the row counts when that block is read.
+   */
+  #foresee(view: DataView, brace: number): void {
+    this.#aheadStart = -1;
+    if (view.getInt32(brace + 2, true) !== W_LEAS) return;
+    const address = this.#address;
+    const at = this.#header(view, brace + 2);
+    this.#aheadAddress = this.#address;
+    this.#address = address;
+    if (at < 0) return;
+    const row = this.#rows.find(this.#aheadAddress);
+    this.#aheadStart = brace + 2;
+    this.#aheadAt = at;
+    this.#aheadRow = row;
+    if (row >= 0) this.#touched[0] = this.#keptFirst(row);
+  }
+
+  /** Reads lines of times, states and flags into the columns; answers where another line begins. */
+  #lines(view: DataView, from: number): number {
     const columns = this.#columns;
     for (let i = 0; i < BITS; i++) columns[i] = TIME_UNKNOWN;
     columns[BITS] = 0;
     this.#seen = 0;
     this.lines = 1;
-    // Looked up before it is needed: the row and its text come from main memory while the lines are read.
-    const row = this.#rows.find(this.#address);
-    const keptFirst = row < 0 ? 0 : this.#keptFirst(row);
+    let at = from;
     for (let next = this.#line(view, at); next > 0; next = this.#line(view, at)) {
       at = next;
       this.lines++;
     }
-    if (at - start > BLOCK_MAX) return -1;
-    const keptLines = row < 0 ? -1 : this.#keptTail(row, at, { limit: start + BLOCK_MAX, keptFirst });
-    const brace = keptLines < 0 ? this.#tail.check(view, at, start + BLOCK_MAX) : at + this.#keptLength(row);
-    const tailLines = keptLines < 0 ? this.#tail.lines : keptLines;
-    if (brace < 0 || brace >= end || tailLines > TAIL_LINES_MAX) return -1;
-    columns[BITS] = (columns[BITS] ?? 0) | (tailLines << TAIL_LINES_SHIFT);
-    this.#store(row, at, keptLines < 0 ? brace : -1);
-    const newline = brace + 1 < end && view.getUint8(brace + 1) === NEWLINE ? 1 : 0;
-    this.lines += tailLines + newline;
-    return brace + 1 + newline;
+    return at;
   }
 
   /** `lease A.B.C.D {`: answers where the next line begins. */
@@ -273,32 +325,34 @@ export class FastLease4 {
 
   /** The first eight bytes of the row's text. */
   #keptFirst(row: number): number {
-    return this.#rows.arena.view.getFloat64(this.#rows.rows[row * ROW_WORDS + COLUMN_OFFSET] ?? 0, true);
+    const offset = this.#rows.rows[row * ROW_WORDS + COLUMN_OFFSET] ?? 0;
+    return this.#rows.arena.viewOf(offset).getFloat64(Arena.within(offset), true);
   }
 
   /** Lines of the row's text if it stands here again byte for byte, with the closing brace behind it; else -1. */
-  #keptTail(row: number, at: number, { limit, keptFirst }: { readonly limit: number; readonly keptFirst: number }): number {
+  #keptTail(row: number, at: number): number {
     const { rows, arena } = this.#rows;
     const base = row * ROW_WORDS;
     const bits = rows[base + COLUMN_BITS] ?? 0;
     const length = rows[base + COLUMN_LENGTH] ?? 0;
-    const view = this.#view;
-    if ((bits & BITS_WHOLE_BODY) !== 0 || at + length > limit || view.getUint8(at + length) !== CLOSE_BRACE) return -1;
     const offset = rows[base + COLUMN_OFFSET] ?? 0;
-    const kept = arena.view;
+    const view = this.#view;
+    if ((bits & BITS_WHOLE_BODY) !== 0 || view.getUint8(at + length) !== CLOSE_BRACE) return -1;
+    const kept = arena.viewOf(offset);
+    const from = Arena.within(offset);
     // The kept text is printable ASCII, of which no eight bytes are a NaN or a zero: equal numbers are equal bytes.
-    if (length >= 8 && view.getFloat64(at, true) !== keptFirst) return -1;
-    let i = length >= 8 ? 8 : 0;
-    for (; i + 8 <= length; i += 8) if (view.getFloat64(at + i, true) !== kept.getFloat64(offset + i, true)) return -1;
-    for (; i < length; i++) if (view.getUint8(at + i) !== kept.getUint8(offset + i)) return -1;
+    let i = 0;
+    for (; i + 8 <= length; i += 8) if (view.getFloat64(at + i, true) !== kept.getFloat64(from + i, true)) return -1;
+    for (; i < length; i++) if (view.getUint8(at + i) !== kept.getUint8(from + i)) return -1;
     return bits >>> TAIL_LINES_SHIFT;
   }
 
   /** By words: the room is longer than the text, and what lies behind the text in the buffer does no harm there. */
   #copy(offset: number, start: number, end: number): void {
     const view = this.#view;
-    const kept = this.#rows.arena.view;
-    for (let i = 0; start + i < end; i += 4) kept.setInt32(offset + i, view.getInt32(start + i, true), true);
+    const kept = this.#rows.arena.viewOf(offset);
+    const to = Arena.within(offset);
+    for (let i = 0; start + i < end; i += 4) kept.setInt32(to + i, view.getInt32(start + i, true), true);
   }
 
   /** Writes what differs. `tailEnd` below 0: the row's text stays. */

@@ -1,38 +1,58 @@
 /** Room that a text gets beyond its length, so that most later texts of the same lease fit in its place. */
 const SLACK = 16;
-const START_BYTES = 64 * 1024;
+/** Segments of 4 MiB: growing never copies, and the longest text (one declaration, 1 MiB) fits into one. */
+const SEGMENT_SHIFT = 22;
+const SEGMENT_BYTES = 1 << SEGMENT_SHIFT;
+const SEGMENT_MASK = SEGMENT_BYTES - 1;
+/** Loads of eight bytes may begin at the last text. */
+const SPARE = 8;
 
-/** One growing run of bytes that holds the texts of all leases. Offsets stay good until {@link Arena.grow} or a compaction by the owner. */
+/** A place in the arena: `bytes` and `view` are of its segment, `at` is where it begins there. */
+export interface ArenaPlace {
+  readonly bytes: Uint8Array;
+  readonly at: number;
+}
+
+/** A growing store of texts. An offset is good until the owner compacts. */
 export class Arena {
-  bytes = new Uint8Array(START_BYTES);
-  view = new DataView(this.bytes.buffer);
+  readonly #segments: Uint8Array[] = [];
+  readonly #views: DataView[] = [];
+  /** The next free offset. */
   used = 0;
   /** Bytes that no lease refers to any more. */
   garbage = 0;
 
   /** Room for `length` bytes and a little more; answers the capacity given. */
   static capacityFor(length: number): number {
-    return (length + SLACK + 3) & ~3;
+    return (length + SLACK + 7) & ~7;
   }
 
   allocate(capacity: number): number {
-    // Eight bytes more, for loads that begin at the last text.
-    if (this.used + capacity + 8 > this.bytes.length) this.#grow(this.used + capacity + 8);
+    const segment = this.used >>> SEGMENT_SHIFT;
+    if (segment >= this.#segments.length || (this.used & SEGMENT_MASK) + capacity + SPARE > SEGMENT_BYTES) {
+      const bytes = new Uint8Array(SEGMENT_BYTES);
+      this.used = this.#segments.length * SEGMENT_BYTES;
+      this.#segments.push(bytes);
+      this.#views.push(new DataView(bytes.buffer));
+    }
     const offset = this.used;
     this.used += capacity;
     return offset;
   }
 
-  #grow(needed: number): void {
-    // Half as much again: doubling would show in the memory while reading.
-    const bytes = new Uint8Array(Math.max(needed, Math.ceil(this.bytes.length * 1.5)));
-    bytes.set(this.bytes.subarray(0, this.used));
-    this.replace(bytes, this.used);
+  place(offset: number): ArenaPlace {
+    return { bytes: this.#segments[offset >>> SEGMENT_SHIFT] ?? EMPTY, at: offset & SEGMENT_MASK };
   }
 
-  replace(bytes: Uint8Array<ArrayBuffer>, used: number): void {
-    this.bytes = bytes;
-    this.view = new DataView(bytes.buffer);
-    this.used = used;
+  /** The view of the segment that holds this offset; within it the place is {@link within}. */
+  viewOf(offset: number): DataView {
+    return this.#views[offset >>> SEGMENT_SHIFT] ?? EMPTY_VIEW;
+  }
+
+  static within(offset: number): number {
+    return offset & SEGMENT_MASK;
   }
 }
+
+const EMPTY = new Uint8Array(SPARE);
+const EMPTY_VIEW = new DataView(EMPTY.buffer);

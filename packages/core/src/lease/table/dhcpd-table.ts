@@ -125,8 +125,8 @@ export class DhcpdTable implements LeaseTable {
     for (let column = COLUMN_STARTS; column <= COLUMN_BITS; column++) {
       if (rows[base + column] !== previous.rows4.rows[other * ROW_WORDS + column]) return false;
     }
-    const start = rows[base + COLUMN_OFFSET] ?? 0;
-    return previous.rows4.sameText(other, arena.bytes, start, start + (rows[base + COLUMN_LENGTH] ?? 0));
+    const { bytes, at } = arena.place(rows[base + COLUMN_OFFSET] ?? 0);
+    return previous.rows4.sameText(other, bytes, at, at + (rows[base + COLUMN_LENGTH] ?? 0));
   }
 
   #lease4(row: number): Lease {

@@ -18,12 +18,12 @@ export const COLUMN_BITS = 7;
 export const COLUMN_OFFSET = 8;
 export const COLUMN_LENGTH = 9;
 export const COLUMN_CAPACITY = 10;
+/** Dirty bits of the readers of changes; not part of the lease, but touched with it: what follows may lie in another cache line. */
+export const COLUMN_DIRTY = 11;
 /** Chain of the hardware address index: the next and the previous row + 1 in the bucket, and the bucket's hash as indexed. */
-export const COLUMN_NEXT = 11;
-export const COLUMN_PREVIOUS = 12;
-export const COLUMN_HASH = 13;
-/** Dirty bits of the readers of changes; not part of the lease. */
-export const COLUMN_DIRTY = 14;
+export const COLUMN_NEXT = 12;
+export const COLUMN_PREVIOUS = 13;
+export const COLUMN_HASH = 14;
 
 /** `bits`: three states of four bits each (0 none, 1 to 7 as listed, 8 unknown), flags, and how the text in the arena is to be read. */
 export const BITS_NEXT_SHIFT = 4;
@@ -54,13 +54,13 @@ export const READER_CHANGES = 0;
 export const READER_INDEX = 1;
 export const READER_CLOCK = 2;
 
-const START_ROWS = 256;
+const START_ROWS = 1024;
 const COMPACT_MIN = 256 * 1024;
 
 export class Lease4Rows {
   rows = new Int32Array(START_ROWS * ROW_WORDS);
   count = 0;
-  readonly arena = new Arena();
+  arena = new Arena();
   /** Open addressing: row + 1, 0 for empty; a power of two, at most half full. */
   slots = new Int32Array(START_ROWS * 2);
   mask = START_ROWS * 2 - 1;
@@ -105,7 +105,7 @@ export class Lease4Rows {
   }
 
   #growRows(): void {
-    const rows = new Int32Array(Math.ceil((this.rows.length / ROW_WORDS) * 1.5) * ROW_WORDS);
+    const rows = new Int32Array(this.rows.length * 2);
     rows.set(this.rows);
     this.rows = rows;
   }
@@ -140,35 +140,32 @@ export class Lease4Rows {
 
   sameText(row: number, source: Uint8Array, start: number, end: number): boolean {
     const base = row * ROW_WORDS;
-    const offset = this.rows[base + COLUMN_OFFSET] ?? 0;
     if (this.rows[base + COLUMN_LENGTH] !== end - start) return false;
-    const { bytes } = this.arena;
-    for (let i = start; i < end; i++) if (source[i] !== bytes[offset + i - start]) return false;
+    const { bytes, at } = this.arena.place(this.rows[base + COLUMN_OFFSET] ?? 0);
+    for (let i = start; i < end; i++) if (source[i] !== bytes[at + i - start]) return false;
     return true;
   }
 
-  /** Everything that is referred to moves to the front of a new run; rows whose text is empty give their place up. */
+  /** Everything that is referred to moves to a new arena; rows whose text is empty give their place up. */
   #compact(): void {
-    const { rows, arena } = this;
-    let needed = 0;
-    for (let row = 0; row < this.count; row++) {
-      const length = rows[row * ROW_WORDS + COLUMN_LENGTH] ?? 0;
-      needed += length === 0 ? 0 : Arena.capacityFor(length);
-    }
-    const bytes = new Uint8Array(Math.ceil(needed * 1.25) + COMPACT_MIN);
-    let used = 0;
+    const { rows } = this;
+    const arena = new Arena();
     for (let row = 0; row < this.count; row++) {
       const base = row * ROW_WORDS;
       const length = rows[base + COLUMN_LENGTH] ?? 0;
-      const offset = rows[base + COLUMN_OFFSET] ?? 0;
       const capacity = length === 0 ? 0 : Arena.capacityFor(length);
-      if (length > 0) bytes.set(arena.bytes.subarray(offset, offset + length), used);
-      rows[base + COLUMN_OFFSET] = used;
+      if (length > 0) {
+        const from = this.arena.place(rows[base + COLUMN_OFFSET] ?? 0);
+        const offset = arena.allocate(capacity);
+        const to = arena.place(offset);
+        to.bytes.set(from.bytes.subarray(from.at, from.at + length), to.at);
+        rows[base + COLUMN_OFFSET] = offset;
+      } else {
+        rows[base + COLUMN_OFFSET] = 0;
+      }
       rows[base + COLUMN_CAPACITY] = capacity;
-      used += capacity;
     }
-    arena.replace(bytes, used);
-    arena.garbage = 0;
+    this.arena = arena;
   }
 
   markDirty(row: number): void {

@@ -49,7 +49,8 @@ export function storeLease4Block(
     table.rows[base + COLUMN_STARTS + i] = value;
   });
   const room = table.makeRoom(row, body.end - body.start);
-  table.arena.bytes.set(body.bytes.subarray(body.start, body.end), room);
+  const { bytes, at } = table.arena.place(room);
+  bytes.set(body.bytes.subarray(body.start, body.end), at);
   table.markDirty(row);
 }
 
@@ -88,10 +89,10 @@ export function lease4Of(table: Lease4Rows, row: number, partnered: boolean): Le
 /** What the row's text says: everything that has no column. */
 export function textOf(table: Lease4Rows, row: number): Lease4Block {
   const base = row * ROW_WORDS;
-  const start = table.rows[base + COLUMN_OFFSET] ?? 0;
+  const { bytes, at: start } = table.arena.place(table.rows[base + COLUMN_OFFSET] ?? 0);
   const end = start + (table.rows[base + COLUMN_LENGTH] ?? 0);
   const damaged = ((table.rows[base + COLUMN_BITS] ?? 0) & BITS_DAMAGED) !== 0;
   const block = emptyLease4Block();
-  parseLease4Block({ bytes: table.arena.bytes, start, end, damaged }, block, silentSink);
+  parseLease4Block({ bytes, start, end, damaged }, block, silentSink);
   return block;
 }
