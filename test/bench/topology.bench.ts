@@ -1,4 +1,5 @@
 import { median, type Benchmark, type Measurement } from "./measurement.js";
+import { measureChangeLatency } from "./topology-latency.js";
 import { createFleet, mergeOne, nextReport, type BenchFleet } from "./topology-fleet.js";
 
 const LARGE = 5000;
@@ -6,7 +7,23 @@ const SMALL = 50;
 const MERGES = 4000;
 const ROUNDS = 9;
 
-export const benchmark: Benchmark = { name: "topology", run: () => Promise.resolve(mergeCost()) };
+/** The bar of the latency is not a ratio but how much later than a bare reader of `ip monitor` we may be. */
+const LATENCY_MORE_MS = 50;
+
+export const benchmark: Benchmark = { name: "topology", run: async () => [...mergeCost(), await changeLatency()] };
+
+async function changeLatency(): Promise<Measurement> {
+  const { topologyMs, monitorMs, moreMs } = await measureChangeLatency();
+  return {
+    metric: "address change to the coordinator's topology, p50 (ratio: ms more)",
+    unit: "ms",
+    ours: topologyMs,
+    anchor: monitorMs,
+    anchorName: "ip monitor line in C",
+    ratio: moreMs,
+    bar: { kind: "at-most", value: LATENCY_MORE_MS },
+  };
+}
 
 /** One rack's report into 5,000 racks with eight addresses each, against the same report into 50. */
 function mergeCost(): readonly Measurement[] {
