@@ -9,7 +9,7 @@ import { registerJoin } from "../../../packages/agent/src/commands/join.js";
 import { loadIdentity } from "../../../packages/agent/src/identity/identity.js";
 import { openTls } from "../../../packages/coordinator/src/tls/open-tls.js";
 import { waitUntil } from "../../lab/wait-until.js";
-import { ask, createLinkWorld, makeToken, type LinkWorld } from "./link-world.js";
+import { ask, createLinkWorld, makeToken, TOLD, type LinkWorld } from "./link-world.js";
 import { memoryFiles } from "./memory-ports.js";
 import { startRack } from "./test-rack.js";
 
@@ -63,7 +63,7 @@ describe("berth-agent join", () => {
     const typed = await type(lineFor(await makeToken(world)), files);
     expect(typed).toMatchObject({ code: 0, err: "" });
     const identity = await loadIdentity("/state", files);
-    expect(identity).toMatchObject({ name: "rack7.example.com", site: "default", regions: [world.address()] });
+    expect(identity).toMatchObject({ name: "rack7.example.com", site: "default", regions: [world.address(), ...TOLD] });
     expect([...files.modes.values()]).toEqual([0o600, 0o600]);
     if (identity === null) throw new Error("no identity");
     const rack = startRack(world, identity);

@@ -31,6 +31,9 @@ export interface LinkWorld {
   stop(): Promise<void>;
 }
 
+/** Addresses that the region tells its racks at every welcome; nobody listens there. */
+export const TOLD: readonly string[] = ["127.0.0.1:9"];
+
 type Carrier = Pick<LinkWorld, "address" | "push" | "connected" | "stop" | "dial">;
 export type CarrierName = "in memory" | "over TLS";
 
@@ -42,7 +45,7 @@ export async function createLinkWorld(name: CarrierName, clock: Clock = systemCl
   let registry = await createRackRegistry({ store, clock, log: silentLog });
   let port = 0;
   const begin = async (): Promise<Carrier> => {
-    const setup = { tls, registry, tokens: store.tokens, clock, log: silentLog, regions: () => [] };
+    const setup = { tls, registry, tokens: store.tokens, clock, log: silentLog, regions: () => TOLD };
     if (name === "in memory") return beginInMemory(setup, desired);
     const hub = createHub({ ...setup, desiredFor: (id) => desired.get(id) ?? null, listen: { host: "127.0.0.1", port } });
     const carrier = await beginOverTls(hub);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FRAME_BYTES_MAX, ipAddress, LEASES_PER_FRAME_MAX, type RackView } from "@berth/core";
 import { waitUntil } from "../../lab/wait-until.js";
-import { admit, createLinkWorld, type CarrierName, type LinkWorld } from "./link-world.js";
+import { admit, createLinkWorld, TOLD, type CarrierName, type LinkWorld } from "./link-world.js";
 import { desired, lease, nic, problem, rawPeer, startRack, type TestRack } from "./test-rack.js";
 
 const CARRIERS: readonly CarrierName[] = ["in memory", "over TLS"];
@@ -255,6 +255,13 @@ describe.each(CARRIERS)("link %s", (carrier) => {
       until: (heard) => heard.at(-1)?.type === "acknowledge",
     });
     expect(world.registry().view(identity.rack)?.connected).toBe(true);
+  });
+
+  it("keeps the addresses that the region tells, beside those it has", async () => {
+    const rack = await start("r1");
+    await waitUntil(() => rack.saved, { describe: "the identity is saved", until: (saved) => saved.length > 0 });
+    expect(rack.saved.at(-1)?.regions).toEqual([world.address(), ...TOLD]);
+    expect(rack.saved.at(-1)).toMatchObject({ rack: rack.identity.rack, certificate: rack.identity.certificate });
   });
 
   it("a removed rack loses its session and cannot come back", async () => {

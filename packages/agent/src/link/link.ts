@@ -1,7 +1,7 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
 import {
   assert,
   createOutbox,
+  cutProblem,
   LINK_STOPPED,
   linkWakeAt,
   parseRegionAddress,
@@ -24,7 +24,9 @@ import {
 import { createBell, EnvironmentError, describeError, type Bell, type Clock, type Log } from "@berth/host";
 import type { Identity } from "../identity/identity.js";
 import { dialRegion, type DialRegion } from "./dial-region.js";
+import { DesiredIntake } from "./desired-intake.js";
 import { decodeFrame, encodeFrame } from "./frames.js";
+import { RegionIdentity } from "./region-identity.js";
 
 export interface LinkOptions {
   readonly identity: Identity;
@@ -78,11 +80,8 @@ export interface LinkStatus {
 
 /** Octets that may wait in the socket before the next observation waits in the outbox, where newer ones replace it. */
 const BUFFERED_MAX = 256 * 1024;
-/** An unanswered request for a certificate is repeated after this long. */
-const RENEW_AGAIN_MS = 3_600_000;
 const CLOCK_OFF_MS = 30_000;
 const IDLE_MS = 3_600_000;
-const REGIONS_MAX = 64;
 
 export function createLink(options: LinkOptions): Link {
   return new RegionLink(options);
@@ -92,21 +91,22 @@ class RegionLink implements Link {
   readonly #options: LinkOptions;
   readonly #outbox: Outbox;
   readonly #bell: Bell;
-  #identity: Identity;
+  readonly #identity: RegionIdentity;
+  readonly #intake: DesiredIntake;
   #state: LinkState = LINK_STOPPED;
   #channel: Channel | null = null;
   #dialing = new AbortController();
   #problem: Problem | null = null;
   #clockAheadMs: number | null = null;
-  #renewAskedAt: number | null = null;
-  /** Desired states and certificates are taken one after the other. */
-  #taking: Promise<void> = Promise.resolve();
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.#identity = options.identity;
+    const { identity, regions, clock, log, saveIdentity, onDesired } = options;
+    this.#identity = new RegionIdentity({ identity, regions, clock, log, save: saveIdentity });
+    const answer = this.#answer.bind(this);
+    this.#intake = new DesiredIntake({ clock, log, take: onDesired, answer });
     this.#outbox = createOutbox(options.leases);
-    this.#bell = createBell(options.clock);
+    this.#bell = createBell(clock);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -117,6 +117,7 @@ class RegionLink implements Link {
         const wakeAt = linkWakeAt(this.#state);
         await this.#bell.wait(wakeAt === null ? IDLE_MS : Math.max(0, wakeAt - clock.monotonic()), signal);
         this.#step({ kind: "tick" });
+        this.#intake.work();
         this.#renewWhenDue();
         this.#flush();
       }
@@ -124,7 +125,7 @@ class RegionLink implements Link {
       if (!signal.aborted) throw error;
     } finally {
       this.#step({ kind: "stop" });
-      await this.#taking;
+      await Promise.all([this.#intake.settled(), this.#identity.settled()]);
     }
   }
 
@@ -149,24 +150,18 @@ class RegionLink implements Link {
   }
 
   status(): LinkStatus {
-    const region = "region" in this.#state ? (this.#addresses()[this.#state.region] ?? null) : null;
-    const { validTo } = new X509Certificate(this.#identity.certificate);
     return {
       state: this.#state.kind,
-      region,
+      region: "region" in this.#state ? (this.#identity.addresses()[this.#state.region] ?? null) : null,
       problem: this.#problem,
       clockAheadMs: this.#clockAheadMs,
-      certificateEndsAt: Date.parse(validTo),
+      certificateEndsAt: this.#identity.certificateEndsAt,
     };
-  }
-
-  #addresses(): readonly string[] {
-    return [...new Set([...this.#options.regions, ...this.#identity.regions])].slice(0, REGIONS_MAX);
   }
 
   #step(event: LinkEvent): void {
     const { clock, random } = this.#options;
-    const context = { now: clock.monotonic(), random: random(), regions: this.#addresses().length };
+    const context = { now: clock.monotonic(), random: random(), regions: this.#identity.addresses().length };
     const { state, effects } = stepLink(this.#state, event, context);
     if (state.kind !== this.#state.kind) this.#options.log.debug({ from: this.#state.kind, to: state.kind }, "link state");
     const news = state !== this.#state || effects.length > 0;
@@ -185,7 +180,7 @@ class RegionLink implements Link {
         return;
       case "synchronise":
         this.#problem = null;
-        this.#renewAskedAt = null;
+        this.#identity.askAgain();
         return;
       case "ping":
         this.#channel?.ping();
@@ -200,7 +195,7 @@ class RegionLink implements Link {
 
   #dial(connection: number, region: number): void {
     const { dial = dialRegion, log } = this.#options;
-    const text = this.#addresses()[region];
+    const text = this.#identity.addresses()[region];
     assert(text !== undefined, "a region index without an address");
     const address: { readonly ok: true; readonly value: RegionAddress } | ReturnType<typeof parseRegionAddress> =
       parseRegionAddress(text);
@@ -209,7 +204,7 @@ class RegionLink implements Link {
       return;
     }
     this.#dialing = new AbortController();
-    dial(address.value, this.#identity, this.#dialing.signal).then(
+    dial(address.value, this.#identity.current, this.#dialing.signal).then(
       (channel) => {
         if (connection === this.#state.connection && this.#state.kind === "dialing") this.#attach(channel, connection);
         else channel.terminate();
@@ -254,7 +249,7 @@ class RegionLink implements Link {
 
   #greet(): void {
     const { hostname, version, stream, generation } = this.#options;
-    const { rack } = this.#identity;
+    const { rack } = this.#identity.current;
     this.#send({ type: "hello", version, rack, hostname: hostname.slice(0, 253), generation: generation(), stream });
   }
 
@@ -285,7 +280,7 @@ class RegionLink implements Link {
         this.#welcome(message, connection);
         return;
       case "desired":
-        this.#take(() => this.#takeDesired(message.state, connection));
+        this.#intake.offer(message.state);
         return;
       case "acknowledge":
         this.#outbox.acknowledge(message.sequence);
@@ -294,7 +289,7 @@ class RegionLink implements Link {
         this.#bell.ring();
         return;
       case "certificate":
-        this.#take(() => this.#takeCertificate(message.certificate));
+        this.#identity.takeCertificate(message.certificate);
         return;
       case "problem":
         log.warn({ problem: message.problem }, "the region has a complaint");
@@ -313,57 +308,18 @@ class RegionLink implements Link {
     log.info({ region: message.region, acknowledged: message.acknowledged }, "linked to the region");
     this.#outbox.open(message.acknowledged);
     this.#step({ kind: "welcomed", connection });
-    const regions = [...new Set([...this.#identity.regions, ...message.regions])].filter((text) => parseRegionAddress(text).ok);
-    if (regions.length > this.#identity.regions.length)
-      this.#take(() => this.#keepIdentity({ ...this.#identity, regions: regions.slice(0, REGIONS_MAX) }));
+    this.#identity.learn(message.regions);
   }
 
-  async #takeDesired(state: DesiredState, connection: number): Promise<void> {
-    const problem = await this.#options.onDesired(state);
-    if (problem !== null) this.#options.log.error({ generation: state.generation, problem }, "desired state refused");
-    if (connection === this.#state.connection)
-      this.#send({ type: "receipt", generation: state.generation, problems: problem === null ? [] : [{ ...problem }] });
+  #answer(generation: number, problem: Problem | null): void {
+    if (this.#state.kind !== "connected") return; // the next hello says what is on the disk
+    this.#send({ type: "receipt", generation, problems: problem === null ? [] : [cutProblem(problem)] });
   }
 
-  async #takeCertificate(pem: string): Promise<void> {
-    const certificate = new X509Certificate(pem);
-    const fits =
-      certificate.checkPrivateKey(createPrivateKey(this.#identity.key)) &&
-      certificate.verify(new X509Certificate(this.#identity.ca).publicKey);
-    if (!fits)
-      throw new EnvironmentError(
-        "certificate-unfit",
-        this.#identity.rack,
-        "the region sent a certificate that is not for our key",
-      );
-    await this.#keepIdentity({ ...this.#identity, certificate: pem });
-    this.#options.log.info({ until: certificate.validTo }, "certificate renewed");
-  }
-
-  async #keepIdentity(identity: Identity): Promise<void> {
-    await this.#options.saveIdentity(identity);
-    this.#identity = identity;
-  }
-
-  /** One after the other; a failure is told and the link goes on, the region sends it again in the next session. */
-  #take(step: () => Promise<void>): void {
-    this.#taking = this.#taking.then(step).catch((error: unknown) => {
-      this.#options.log.error({ err: error, problem: describeError(error) }, "failed to take what the region sent");
-    });
-  }
-
-  /** At half of its life the certificate is renewed over the link. */
   #renewWhenDue(): void {
-    const { clock, log } = this.#options;
     if (this.#state.kind !== "connected") return;
-    const { validFrom, validTo } = new X509Certificate(this.#identity.certificate);
-    if (clock.now() < (Date.parse(validFrom) + Date.parse(validTo)) / 2) return;
-    if (this.#renewAskedAt !== null && clock.monotonic() - this.#renewAskedAt < RENEW_AGAIN_MS) return;
-    this.#renewAskedAt = clock.monotonic();
-    log.info({ until: validTo }, "asking for a new certificate");
-    this.#take(async () => {
-      const { createCertificateRequest } = await import("../identity/certificate-request.js");
-      this.#send({ type: "renew", request: await createCertificateRequest(this.#identity.key) });
+    this.#identity.renewWhenDue((request) => {
+      if (this.#state.kind === "connected") this.#send({ type: "renew", request });
     });
   }
 }

@@ -71,6 +71,9 @@ export class Session {
   #phase: Phase = "greeting";
   #heardAt: number;
   #pingedAt: number;
+  /** Generation that the rack had when it came. */
+  #greeted = 0;
+  #warned = false;
   /** Newest generation that the rack has, refused, or was sent on this connection. */
   #offered = 0;
   /** Octets of the last desired state, which may still be on its way. */
@@ -95,6 +98,7 @@ export class Session {
       },
       alive: () => {
         this.#heardAt = this.#now();
+        if (this.#phase === "open") this.#ports.registry.heard(peer.rack);
       },
       closed: (code, reason) => {
         this.#end(code, reason);
@@ -175,7 +179,7 @@ export class Session {
     const acknowledged = registry.open(rack, { connection, stream, generation });
     this.#ports.opening(this);
     this.#phase = "open";
-    this.#offered = generation;
+    this.#offered = this.#greeted = generation;
     this.#log.info({ version, generation, acknowledged }, "link opened");
     const addresses = regions().slice(0, 64);
     this.#send({ type: "welcome", version: this.#ports.version, region, acknowledged, now: clock.now(), regions: addresses });
@@ -236,10 +240,21 @@ export class Session {
     while (this.#pushDue && this.#phase === "open" && this.#channel.bufferedBytes <= BUFFERED_FOR_DESIRED) {
       this.#pushDue = false;
       const state = await this.#ports.desiredFor(this.peer.rack);
+      if (state !== null && state.generation < this.#greeted) this.#warnBehind(state.generation);
       if (state === null || state.generation <= this.#offered) continue;
       this.#offered = state.generation;
       this.#send({ type: "desired", state });
     }
+  }
+
+  /** A rack never goes back, so it would refuse this one: a coordinator that runs on an old backup has to be told. */
+  #warnBehind(generation: number): void {
+    if (this.#warned) return;
+    this.#warned = true;
+    this.#log.warn(
+      { newest: generation, rackHas: this.#greeted },
+      "the rack holds a newer generation than this region ever made",
+    );
   }
 
   #complain(why: Problem): void {
