@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { accepted, BERTH_VERSION, formatJoinLine, refused, type Problem, type RackView, type WithdrawnAt } from "@berth/core";
+import { accepted, BERTH_VERSION, formatJoinLine, refused, type Problem, type RackView, type PlanFacts } from "@berth/core";
 import type { Clock, Files, Log } from "@berth/host";
 import { splitEndpoint, type CoordinatorConfig } from "./config.js";
 import { createApi } from "./http/create-api.js";
@@ -51,8 +51,11 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
     const registry = await createRackRegistry({ store, ...ports });
     const racks = (): readonly RackView[] => registry.views();
-    const withdrawnAt: WithdrawnAt = (rackId, releasedAt) => planner.withdrawnAt(rackId, releasedAt);
-    const ledger = await openLedger({ store, racks, ...ports, withdrawnAt });
+    const plans: PlanFacts = {
+      withdrawnAt: (rackId, releasedAt) => planner.withdrawnAt(rackId, releasedAt),
+      enlistmentSubnet: (rackId, address) => planner.enlistmentSubnet(rackId, address),
+    };
+    const ledger = await openLedger({ store, racks, ...ports, plans });
     const planner: Planner = await createPlanner({ ledger, racks, store, ...ports, policy: config.dns });
     const hub = createHub({
       ...ports,

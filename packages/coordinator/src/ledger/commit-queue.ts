@@ -7,7 +7,7 @@ import {
   type Observed,
   type RackView,
   type Result,
-  type WithdrawnAt,
+  type PlanFacts,
 } from "@berth/core";
 import { EnvironmentError, describeError, type Clock, type Log } from "@berth/host";
 import type { AuditEntry, LedgerStore } from "../store/store.js";
@@ -47,8 +47,7 @@ export interface QueuePorts {
   readonly racks: () => readonly RackView[];
   readonly clock: Clock;
   readonly log: Log;
-  /** Left out, a released address counts as withdrawn from all racks at once. */
-  readonly withdrawnAt?: WithdrawnAt;
+  readonly plans?: PlanFacts;
 }
 
 /**
@@ -114,7 +113,7 @@ export class CommitQueue {
   private decideAll(group: readonly Waiting[]): { decided: Decided[]; changes: LedgerChange[]; audit: AuditEntry[] } {
     const now = this.ports.clock.now();
     this.state.beginTurn();
-    const turn: Turn = { state: this.state, observed: observedBy(this.ports.racks(), now, this.ports.withdrawnAt), now };
+    const turn: Turn = { state: this.state, observed: observedBy(this.ports.racks(), now, this.ports.plans), now };
     const decided: Decided[] = [];
     const changes: LedgerChange[] = [];
     const audit: AuditEntry[] = [];

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createMemoryStore, MemoryDisk } from "../store/memory-store.js";
 import { createSqliteStore } from "../store/sqlite-store.js";
 import type { Store } from "../store/store.js";
 import type { Ledger } from "./ledger.js";
@@ -88,4 +89,65 @@ test("a commit that fails leaves memory as the store has it, and the caller gets
   expect([ledger.subnets(), ledger.machines(), ledger.allocations(), ledger.quarantines(), ledger.revision]).toEqual(before);
   await reopen();
   expect([ledger.subnets(), ledger.machines(), ledger.allocations(), ledger.quarantines(), ledger.revision]).toEqual(before);
+});
+
+test("parallel callers with random wishes never share an address, and a reload has what they were told", async () => {
+  await ledger.createSubnet({ prefix: "10.0.0.0/25", domain: "example.com", mode: "static" });
+  const told = new Map<HardwareAddress, string>();
+  const callers = Array.from({ length: 32 }, async (_, caller) => {
+    for (let step = 0; step < 25; step++) {
+      const own = nic(1 + caller * 8 + ((step * 5) % 8));
+      const result = await ledger.enroll({ nics: [own], subnet: "1" });
+      if (result.ok) told.set(own, result.value.allocation.address);
+      else expect(result.problems.map(({ code }) => code)).toEqual(["subnet-exhausted"]);
+      if (step % 4 !== 3) continue;
+      await ledger.release(own);
+      told.delete(own);
+    }
+  });
+  await Promise.all(callers);
+  const held = (): [HardwareAddress | undefined, string][] => ledger.allocations().map(({ nics, address }) => [nics[0], address]);
+  expect(new Map(held())).toEqual(told);
+  expect(new Set(held().map(([, address]) => address)).size).toBe(held().length);
+  const before = new Map(held());
+  await store.close();
+  await reopen();
+  expect(new Map(held())).toEqual(before);
+});
+
+test("one command that the database refuses does not spoil the others of its turn", async () => {
+  const disk = new MemoryDisk();
+  const open = (): Promise<Ledger> => openLedger({ ...ports, store: createMemoryStore(disk), racks: () => [] });
+  const mine = await open();
+  await mine.createSubnet({ prefix: "10.0.0.0/24", domain: "example.com", mode: "static" });
+  const stranger = await open();
+  await stranger.enroll({ nics: [nic(1)], subnet: "1", name: "taken" });
+  const outcomes = await Promise.allSettled([
+    mine.enroll({ nics: [nic(2)], subnet: "1", name: "taken", address: ipAddress("10.0.0.9") }),
+    mine.enroll({ nics: [nic(3)], subnet: "1", address: ipAddress("10.0.0.10") }),
+  ]);
+  expect(outcomes).toMatchObject([
+    { status: "rejected", reason: { code: "store-conflict" } },
+    { status: "fulfilled", value: { ok: true, value: { allocation: { address: "10.0.0.10" } } } },
+  ]);
+  expect(mine.allocations().map(({ address }) => address)).toEqual(["10.0.0.10"]);
+});
+
+test("every change leaves who, what and the records before and after in the audit log", async () => {
+  await ledger.createSubnet({ prefix: "10.0.0.0/24", domain: "example.com", mode: "static" }, "admin");
+  await ledger.enroll({ nics: [nic(1)], subnet: "1" }, "operator");
+  await ledger.enroll({ nics: [nic(1)], subnet: "1" }, "operator");
+  await ledger.enroll({ nics: [nic(2)], subnet: "7" }, "operator");
+  await ledger.release(nic(1));
+  const entries = await store.audit.list(0, 10);
+  expect(entries.map(({ actor, action }) => `${actor} ${action}`)).toEqual([
+    "admin create-subnet",
+    "operator enroll-machine",
+    "coordinator release-machine",
+  ]);
+  expect(entries[2]?.detail).toMatchObject([
+    { table: "machine", before: { state: "enrolled" }, after: { state: "released" } },
+    { table: "allocation", after: null },
+    { table: "quarantine", before: null, after: { address: "10.0.0.1" } },
+  ]);
 });

@@ -7,7 +7,7 @@ import {
   removeSubnet,
   type LedgerChange,
   type RackView,
-  type WithdrawnAt,
+  type PlanFacts,
 } from "@berth/core";
 import type { Clock, Log } from "@berth/host";
 import { randomBytes } from "node:crypto";
@@ -21,8 +21,8 @@ export interface LedgerPorts {
   readonly racks: () => readonly RackView[];
   readonly clock: Clock;
   readonly log: Log;
-  /** From the planner: when a rack stopped serving what was released. Left out, a release counts as taken over by all racks at once. */
-  readonly withdrawnAt?: WithdrawnAt;
+  /** From the planner. Left out, a release counts as taken over by all racks at once. */
+  readonly plans?: PlanFacts;
 }
 
 /** Crockford's base 32: no letters that read like digits. */

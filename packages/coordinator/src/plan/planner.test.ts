@@ -112,6 +112,15 @@ test("nothing is handed out while it cannot be saved, and a later pass makes up 
   expect(planner.desiredFor("id-r2")).toMatchObject({ generation: 1, subnets: [{ id: 1 }] });
 });
 
+test("tells which subnet an enlistment address belongs to", async () => {
+  await ledger.changeSubnet(1, { mode: "link-local" });
+  await planner.settled();
+  const slice = planner.desiredFor("id-r1")?.subnets[0]?.enlistment?.slice;
+  expect(slice).toBe("169.254.16.0/20");
+  const asked = ["169.254.16.9", "169.254.40.1"].map((address) => planner.enlistmentSubnet("id-r1", ipAddress(address)));
+  expect([...asked, planner.enlistmentSubnet("id-r9", ipAddress("169.254.16.9"))]).toEqual([1, null, null]);
+});
+
 test("problems of the plan are there to be shown", async () => {
   await ledger.createSubnet({ prefix: "10.9.0.0/24", domain: "nine.example", mode: "static", gateway: ipAddress("10.9.0.1") });
   await planner.settled();

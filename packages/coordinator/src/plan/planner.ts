@@ -1,8 +1,11 @@
 import {
   numberZones,
   planRacks,
+  prefixContains,
   slicesIn,
   type DesiredState,
+  type IpAddress,
+  type PlanFacts,
   type PlanPolicy,
   type Problem,
   type RackView,
@@ -20,7 +23,7 @@ import { Withdrawals } from "./withdrawals.js";
  * Decides what every rack must run, from the ledger and from what the racks see. It looks at the newest state whenever something may have
  * changed and once a minute besides; nothing depends on having seen every change.
  */
-export interface Planner {
+export interface Planner extends PlanFacts {
   /** Lives until aborted. */
   run(signal: AbortSignal): Promise<void>;
   /** The newest desired state of a rack, in the store already; null when nothing was planned for it yet. */
@@ -31,8 +34,6 @@ export interface Planner {
   onDesired(listener: (rackId: string) => void): () => void;
   /** What the racks see may have changed: look again soon. Changes of the ledger need no nudge. */
   nudge(): void;
-  /** When the rack was first known to run a plan made after `releasedAt` (both in milliseconds since 1970); null while it is not. */
-  withdrawnAt(rackId: string, releasedAt: number): number | null;
   /** Resolves when a pass that began after this call has ended. */
   settled(): Promise<void>;
 }
@@ -112,6 +113,11 @@ class LedgerPlanner implements Planner {
 
   withdrawnAt(rackId: string, releasedAt: number): number | null {
     return this.#withdrawals.withdrawnAt(rackId, releasedAt);
+  }
+
+  enlistmentSubnet(rackId: string, address: IpAddress): number | null {
+    const subnets = this.#memory.stateOf(rackId)?.subnets ?? [];
+    return subnets.find(({ enlistment }) => enlistment !== null && prefixContains(enlistment.slice, address))?.id ?? null;
   }
 
   settled(): Promise<void> {

@@ -23,7 +23,7 @@ export function chooseSubnet(state: LedgerState, wanted: Wanted, observed: Obser
   if (wanted.subnet !== null) return namedSubnet(state, wanted.subnet);
   if (wanted.address !== null) return subnetAround(state, wanted.address);
   const sighting = observed.sighting(wanted.nics);
-  const seen = sighting === null ? [] : subnetsOfSighting(state, sighting);
+  const seen = sighting === null ? [] : subnetsOfSighting(state, sighting, observed);
   const [only, ...more] = seen;
   if (only !== undefined && more.length === 0) return accepted(only);
   const [onlyDeclared, ...otherDeclared] = state.subnets.values();
@@ -71,10 +71,15 @@ function ambiguous(subnets: readonly Subnet[], what: string): Result<Subnet> {
   return refused({ code: "subnet-ambiguous", at: "subnet", message, remedy: "name the subnet by its id" });
 }
 
-/** A lease inside a prefix names its subnet; one from an enlistment pool only the rack, and with it the subnets that the rack serves. */
-function subnetsOfSighting(state: LedgerState, { rack, lease }: Sighting): readonly Subnet[] {
+/**
+ * A lease inside a prefix names its subnet, one from an enlistment slice the subnet on whose link the rack gives from that slice. Where no plan
+ * tells which that is, it may be any link-local one that the rack serves.
+ */
+function subnetsOfSighting(state: LedgerState, { rack, lease }: Sighting, observed: Observed): readonly Subnet[] {
   const around = state.subnetHolding(rack.site, lease.address);
   if (around !== null) return [around];
+  const planned = state.subnets.get(observed.enlistmentSubnet(rack.id, lease.address) ?? 0);
+  if (planned !== undefined) return [planned];
   return servedSubnets([...state.subnets.values()], rack).filter(
     ({ enlistment }) => enlistment !== null && prefixContains(enlistment.pool, lease.address),
   );

@@ -273,6 +273,15 @@ describe("which subnet", () => {
     expect(outcome(deskWith().enroll({ nics: [nic(3)] }))).toBe("192.168.50.2");
   });
 
+  test("of two link-local links the one whose slice the machine has an address of", () => {
+    const desk = deskWith({ mode: "link-local" });
+    desk.declare({ prefix: "192.168.51.0/24", mode: "link-local" });
+    desk.racks = [rackOf("r1", ["192.168.50.1/24", "192.168.51.1/24"], [leaseOf("169.254.32.9", nic(1))])];
+    expect(outcome(desk.enroll({ nics: [nic(1)] }))).toBe("subnet-ambiguous");
+    desk.enlistmentSubnet = (rackId, address) => (rackId === "id-r1" && address.startsWith("169.254.32.") ? 2 : null);
+    expect(outcome(desk.enroll({ nics: [nic(1)] }))).toBe("192.168.51.2");
+  });
+
   test.each([
     ["9", "subnet-unknown"],
     ["192.168.99.0/24", "subnet-unknown"],

@@ -29,8 +29,21 @@ export interface Observed {
   sighting(nics: readonly HardwareAddress[]): Sighting | null;
   /** Why a released address may still be served to its last holder although its rest is over by the calendar; null when it is not. */
   stillServed(subnet: Subnet, quarantine: Quarantine): string | null;
+  readonly enlistmentSubnet: EnlistmentSubnet;
   readonly racks: readonly RackView[];
 }
+
+/** The subnet on whose link a rack gives addresses of that enlistment slice; null where none of its plans has such a slice. */
+export type EnlistmentSubnet = (rackId: string, address: IpAddress) => number | null;
+
+/** What the plans handed out tell of the racks. */
+export interface PlanFacts {
+  readonly withdrawnAt: WithdrawnAt;
+  readonly enlistmentSubnet: EnlistmentSubnet;
+}
+
+/** Without plans: a release counts as taken over at once, and a slice says nothing. */
+const NO_PLANS: PlanFacts = { withdrawnAt: (_, releasedAt) => releasedAt, enlistmentSubnet: () => null };
 
 /**
  * When a rack was first known to run a plan without what was released at that time, in milliseconds since 1970; null while it is not known to,
@@ -38,9 +51,7 @@ export interface Observed {
  */
 export type WithdrawnAt = (rackId: string, releasedAt: number) => number | null;
 
-const AT_ONCE: WithdrawnAt = (_, releasedAt) => releasedAt;
-
-export function observedBy(racks: readonly RackView[], now: number, withdrawnAt: WithdrawnAt = AT_ONCE): Observed {
+export function observedBy(racks: readonly RackView[], now: number, plans: PlanFacts = NO_PLANS): Observed {
   const sites = new Map<string, RackView[]>();
   for (const rack of racks) {
     const site = sites.get(rack.site);
@@ -49,6 +60,7 @@ export function observedBy(racks: readonly RackView[], now: number, withdrawnAt:
   }
   return {
     racks,
+    enlistmentSubnet: plans.enlistmentSubnet,
     holder(site, address, nics) {
       for (const rack of sites.get(site) ?? []) {
         const holder = rackHolder(rack, address) ?? leaseHolder(rack, address, { nics, now });
@@ -59,7 +71,7 @@ export function observedBy(racks: readonly RackView[], now: number, withdrawnAt:
     stillServed(subnet, quarantine) {
       const serving = (sites.get(subnet.site) ?? []).filter((rack) => servedSubnets([subnet], rack).length > 0);
       for (const rack of serving) {
-        const at = withdrawnAt(rack.id, quarantine.releasedAt);
+        const at = plans.withdrawnAt(rack.id, quarantine.releasedAt);
         if (at === null) return `rack ${rack.name} has not taken over the release yet and may serve it to its last holder`;
         const until = at + quarantine.until - quarantine.releasedAt;
         if (now < until)

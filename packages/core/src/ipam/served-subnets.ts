@@ -20,14 +20,19 @@ export function verdictsOf(rack: Pick<RackView, "interfaces">): readonly Address
 
 /**
  * The subnets that a rack serves: those of its site in which it has a real address with a prefix of its own (a /32 puts no network on the
- * link). Link state and silence do not matter, a cable that is pulled must not change what the rack is to serve.
+ * link). Link state and silence do not matter, a cable that is pulled must not change what the rack is to serve. `verdicts` are the whole region's
+ * where they are known; left out, what the rack alone tells.
  */
-export function servedSubnets(subnets: readonly Subnet[], rack: Pick<RackView, "interfaces" | "site">): readonly Subnet[] {
-  return subnets.filter((subnet) => subnet.site === rack.site && serves(subnet.prefix, rack));
+export function servedSubnets(
+  subnets: readonly Subnet[],
+  rack: Pick<RackView, "interfaces" | "site">,
+  verdicts: readonly AddressVerdict[] = verdictsOf(rack),
+): readonly Subnet[] {
+  return subnets.filter((subnet) => subnet.site === rack.site && serves(subnet.prefix, verdicts));
 }
 
-function serves(prefix: IpPrefix, rack: Pick<RackView, "interfaces">): boolean {
-  return verdictsOf(rack).some(
+function serves(prefix: IpPrefix, verdicts: readonly AddressVerdict[]): boolean {
+  return verdicts.some(
     ({ class: kind, observed }) => kind === "real" && !isHostWidth(observed) && prefixContains(prefix, observed.address),
   );
 }
