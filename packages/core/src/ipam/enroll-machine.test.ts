@@ -273,6 +273,18 @@ describe("which subnet", () => {
     expect(outcome(deskWith().enroll({ nics: [nic(3)] }))).toBe("192.168.50.2");
   });
 
+  test("the one in which the machine has its address already, when the lease it was seen by is gone", () => {
+    const desk = deskWith();
+    desk.racks = [rackOf("r1", ["192.168.50.1/24"], [leaseOf("192.168.50.200", nic(1))])];
+    const first = desk.enroll({ nics: [nic(1)], name: "db1" });
+    desk.racks = [rackOf("r1", ["192.168.50.1/24"])];
+    expect(desk.enroll({ nics: [nic(1)], name: "db1" })).toEqual(
+      first.ok ? { ok: true, value: { ...first.value, created: false } } : null,
+    );
+    desk.release("db1");
+    expect(outcome(desk.enroll({ nics: [nic(1)] }))).toBe("machine-not-seen");
+  });
+
   test("of two link-local links the one whose slice the machine has an address of", () => {
     const desk = deskWith({ mode: "link-local" });
     desk.declare({ prefix: "192.168.51.0/24", mode: "link-local" });
