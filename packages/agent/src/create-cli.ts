@@ -6,6 +6,7 @@ import { registerCheck } from "./commands/check.js";
 import { registerInspect } from "./commands/inspect.js";
 import { registerJoin } from "./commands/join.js";
 import { registerLeases } from "./commands/leases.js";
+import { followLeasesFile } from "./commands/leases-follow.js";
 import { registerRender } from "./commands/render.js";
 import { registerRun } from "./commands/run.js";
 import { DEFAULT_STATE, registerStatus } from "./commands/status.js";
@@ -33,7 +34,7 @@ export function createAgentCli(ports: AgentCliPorts): Command {
     exit: (code) => ports.exitWith(code),
   });
   registerInspect(program, ports);
-  registerLeases(program, ports);
+  registerLeases(program, ports, (options) => followLeasesFile(options, ports));
   registerRender(program, ports);
   registerStopDaemons(program, ports);
   return program;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { registerLeases } from "./leases.js";
+import { registerLeases, type LeasesPorts } from "./leases.js";
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../../../../test/fixtures/leases/${name}`, import.meta.url));
 
@@ -20,14 +20,16 @@ interface Printed {
 async function run(...argv: readonly string[]) {
   const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
   let [code, stdout, stderr] = [-1, "", ""];
-  registerLeases(program, {
+  const followed: unknown[] = [];
+  const ports: LeasesPorts = {
     clock: { now: () => Date.parse("2026-01-01T00:00:00Z") },
     stdout: (text) => (stdout += text),
     stderr: (text) => (stderr += text),
     exitWith: (status) => (code = status),
-  });
+  };
+  registerLeases(program, ports, (options) => Promise.resolve(void followed.push(options)));
   await program.parseAsync(["leases", ...argv], { from: "user" });
-  return { code, stdout, stderr, json: () => JSON.parse(stdout) as Printed };
+  return { code, stdout, stderr, followed, json: () => JSON.parse(stdout) as Printed };
 }
 
 describe("berth-agent leases", () => {
@@ -60,6 +62,16 @@ describe("berth-agent leases", () => {
     writeFileSync(torn, "lease 192.0.2.7 {\n  binding state active;\n  ends never;\n  hardware ethernet 00:0");
     expect((await run(torn, "--json")).json().leases).toEqual({});
     expect((await run(torn, "--json", "--final")).json().leases["192.0.2.7"]).toMatchObject({ in_use: true, mac: null });
+  });
+
+  it("goes on with --follow, which has no other time and no end of the file", async () => {
+    expect(await run("x.leases", "--follow", "-o", "json")).toMatchObject({
+      code: 0,
+      followed: [{ file: "x.leases", json: true }],
+    });
+    expect(await run("x.leases", "--follow")).toMatchObject({ followed: [{ json: false }] });
+    await expect(run("x.leases", "--follow", "--final")).rejects.toThrow(/--final/);
+    await expect(run("x.leases", "--follow", "--now", "2026-01-01")).rejects.toThrow(/--now/);
   });
 
   it("takes a missing file for an empty one and says so", async () => {

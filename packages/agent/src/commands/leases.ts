@@ -15,23 +15,34 @@ export interface LeasesPorts {
 export interface LeasesOptions {
   readonly now?: string;
   readonly final?: true;
+  readonly follow?: true;
   readonly output: "text" | "json";
   readonly json?: true;
 }
 
 const READ_BYTES = 1024 * 1024;
 
-/** Adds `berth-agent leases FILE`: what a leases file of dhcpd says, as of now or another time. Answers the command, for more options. */
-export function registerLeases(program: Command, ports: LeasesPorts): Command {
+/** Prints the table and then every change until the program is asked to end. */
+export type FollowLeases = (options: { readonly file: string; readonly json: boolean }) => Promise<void>;
+
+/** Adds `berth-agent leases FILE`: what a leases file of dhcpd says, as of now or another time, or as it goes on. */
+export function registerLeases(program: Command, ports: LeasesPorts, follow: FollowLeases): Command {
   return program
     .command("leases")
     .description("print what a leases file of dhcpd says (IPv4 or IPv6)")
     .argument("<file>", "the leases file, for example /var/lib/dhcp/dhcpd.leases")
     .option("--now <time>", "judge as of this time (ISO 8601) instead of the clock")
     .option("--final", "the file gets no more: accept an unclosed last block")
+    .addOption(new Option("--follow", "go on and print every change, one a line, until interrupted").conflicts(["now", "final"]))
     .addOption(new Option("-o, --output <format>", "how to print").choices(["text", "json"]).default("text"))
     .option("--json", "short for -o json")
-    .action(async (file: string, options: LeasesOptions) => ports.exitWith(await runLeases(file, options, ports)));
+    .action(async (file: string, options: LeasesOptions) => {
+      if (options.follow !== true) ports.exitWith(await runLeases(file, options, ports));
+      else {
+        await follow({ file, json: isJson(options) });
+        ports.exitWith(0);
+      }
+    });
 }
 
 /** Reads and prints; answers the exit status. */
@@ -43,7 +54,7 @@ export async function runLeases(file: string, options: LeasesOptions, ports: Lea
   }
   try {
     const { reader, missing } = await readLeases(file, options.final === true, localFollowFiles);
-    const json = options.json === true || options.output === "json";
+    const json = isJson(options);
     // A missing file is an empty one and says so: before dhcpd's first start there is none.
     const absent = { code: "file-missing", line: 0, message: `${file} does not exist: read as empty` };
     const diagnostics = missing ? [absent] : reader.diagnostics();
@@ -56,6 +67,10 @@ export async function runLeases(file: string, options: LeasesOptions, ports: Lea
     ports.stderr(failureText(error));
     return 3;
   }
+}
+
+function isJson(options: LeasesOptions): boolean {
+  return options.json === true || options.output === "json";
 }
 
 /** Reads the file once to its end, a piece at a time. */
