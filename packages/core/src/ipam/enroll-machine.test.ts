@@ -275,6 +275,7 @@ describe("which subnet", () => {
 
   test("the one in which the machine has its address already, when the lease it was seen by is gone", () => {
     const desk = deskWith();
+    desk.declare({ prefix: "192.168.51.0/24" });
     desk.racks = [rackOf("r1", ["192.168.50.1/24"], [leaseOf("192.168.50.200", nic(1))])];
     const first = desk.enroll({ nics: [nic(1)], name: "db1" });
     desk.racks = [rackOf("r1", ["192.168.50.1/24"])];
@@ -283,6 +284,10 @@ describe("which subnet", () => {
     );
     desk.release("db1");
     expect(outcome(desk.enroll({ nics: [nic(1)] }))).toBe("machine-not-seen");
+  });
+
+  test("the only one there is", () => {
+    expect(outcome(deskWith().enroll({ nics: [nic(1)] }))).toBe("192.168.50.2");
   });
 
   test("of two link-local links the one whose slice the machine has an address of", () => {
