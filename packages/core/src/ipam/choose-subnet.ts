@@ -16,7 +16,8 @@ interface Wanted {
 }
 
 /**
- * The subnet that a request means: the one it names, else the one around the address it names, else the one where the machine was seen, else the
+ * The subnet that a request means: the one it names, else the one around the address it names, else the one in which the machine has its address
+ * already (a repeated request has the same answer when the lease it was seen by is gone), else the one where the machine was seen, else the
  * only one there is.
  */
 export function chooseSubnet(state: LedgerState, wanted: Wanted, observed: Observed): Result<Subnet> {
