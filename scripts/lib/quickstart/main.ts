@@ -1,62 +1,61 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { berthProgram } from "../../../test/lab/berth-region.js";
-import { createLab } from "../../../test/lab/lab.js";
+import { createLab, type Lab } from "../../../test/lab/lab.js";
 import { FACTS, newStory } from "../../../test/scenario/facts.js";
 import { buildStage, declareSubnet, SUBNET, type Stage } from "../../../test/scenario/stage.js";
 import { Narrator } from "./narrator.js";
 
+/** Status of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
 /** Brings the rack up, shows each fact, and stays until Ctrl-C unless it runs once. Resolves to the exit status. */
 async function main(once: boolean): Promise<number> {
   const narrator = new Narrator((text) => void process.stdout.write(text), process.stdout.isTTY);
-  const interrupted = new Promise<void>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  const interrupted = new Promise<number>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve(INTERRUPTED));
   });
   narrator.heading("Bringing up a rack in network namespaces of its own");
   const lab = await createLab({ name: "quickstart" });
+  const story = tellStory({ lab, narrator, once });
   try {
-    const stage = await buildStage(lab, (line) => narrator.step(line));
-    await declareSubnet(stage, (line) => narrator.step(line));
-    const environment = writeEnvironment(stage);
-    narrator.heading("What Berth promises, observed");
-    narrator.say(`  (in another terminal, as root: . ${environment})\n`);
-    const observed = await showFacts(stage, narrator, interrupted);
-    narrator.heading(`${observed} of ${FACTS.length} facts observed in ${narrator.elapsed()}`);
-    if (!once && observed === FACTS.length) await stayUp(stage, narrator, { environment, interrupted });
-    return observed === FACTS.length ? 0 : 1;
+    return await Promise.race([story, interrupted]);
   } finally {
-    narrator.step("taking everything down");
+    narrator.end("taking everything down");
     await lab.close();
+    await story.catch(() => undefined); // what was under way when everything was taken down has nothing more to say
   }
 }
 
-async function showFacts(stage: Stage, narrator: Narrator, interrupted: Promise<void>): Promise<number> {
+async function tellStory({ lab, narrator, once }: { lab: Lab; narrator: Narrator; once: boolean }): Promise<number> {
+  const stage = await buildStage(lab, (line) => narrator.step(line));
+  await declareSubnet(stage, (line) => narrator.step(line));
+  const environment = writeEnvironment(stage);
+  narrator.heading("What Berth promises, observed");
+  narrator.say(`  (in another terminal, as root: . ${environment})\n`);
+  const observed = await showFacts(stage, narrator);
+  narrator.heading(`${observed} of ${FACTS.length} facts observed in ${narrator.elapsed()}`);
+  if (observed < FACTS.length) return 1;
+  if (once) return 0;
+  narrator.say(invitation(stage, environment));
+  return new Promise(() => undefined); // until Ctrl-C
+}
+
+async function showFacts(stage: Stage, narrator: Narrator): Promise<number> {
   const story = newStory();
-  let stop = false;
-  const stopped = interrupted.then(() => (stop = true));
-  let observed = 0;
   for (const [i, fact] of FACTS.entries()) {
     const place = { number: i + 1, of: FACTS.length };
-    const shown = narrator.fact(fact.title, place, () => fact.observe(stage, story));
-    const seen = await Promise.race([shown, stopped.then(() => false)]);
-    if (stop) return observed;
-    if (!seen) return observed; // later facts rest on earlier ones
+    if (!(await narrator.fact(fact.title, place, () => fact.observe(stage, story)))) return i; // later facts rest on earlier ones
     narrator.command(fact.command(stage, story));
-    observed++;
   }
-  return observed;
+  return FACTS.length;
 }
 
-async function stayUp(
-  stage: Stage,
-  narrator: Narrator,
-  stay: { environment: string; interrupted: Promise<void> },
-): Promise<void> {
-  const { rack, region, machines } = stage;
-  narrator.say(`
+function invitation({ rack, region, machines }: Stage, environment: string): string {
+  return `
 The rack stays up until you press Ctrl-C. In another terminal, as root:
 
-  . ${stay.environment}
+  . ${environment}
   berth status
   berth machine list
   berth rack show rack1
@@ -67,8 +66,7 @@ The rack stays up until you press Ctrl-C. In another terminal, as root:
 
   rack files    ${rack.stateDir}
   region files  ${region.dataDir}
-`);
-  await stay.interrupted;
+`;
 }
 
 /** A file to source: the programs on the PATH and `berth` pointed at this region. */

@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 
 /** Tells the story on the terminal: what is going on, what was seen, and how to see it oneself. */
 export class Narrator {
-  readonly #write: (text: string) => void;
+  #write: (text: string) => void;
   readonly #animate: boolean;
   readonly #started = performance.now();
   #ticker: NodeJS.Timeout | null = null;
@@ -46,6 +46,13 @@ export class Narrator {
       this.#write(`${styleText("red", "✘")} ${styleText("bold", head)} (${seconds(began)})\n    not observed: ${reason}\n`);
       return false;
     }
+  }
+
+  /** The last word: whatever is still under way says nothing after it. */
+  end(line: string): void {
+    this.#clear();
+    this.step(line);
+    this.#write = () => undefined;
   }
 
   command(line: string): void {
