@@ -22,9 +22,9 @@ export function parseAddressJson(text: string, at = "ip addr"): Result<readonly 
 function parseInterface(entry: Member): HostInterface | null {
   const name = textMember(entry, "ifname");
   if (name === null) return null;
-  const linkInfo = isRecord(entry.linkinfo) ? entry.linkinfo : {};
-  const linkData = isRecord(linkInfo.info_data) ? linkInfo.info_data : {};
-  const kind = textMember(linkInfo, "info_kind");
+  const linkKind = isRecord(entry.linkinfo) ? entry.linkinfo : {};
+  const linkDetails = isRecord(linkKind.info_data) ? linkKind.info_data : {};
+  const kind = textMember(linkKind, "info_kind");
   const flags = Array.isArray(entry.flags) ? entry.flags.filter((flag) => typeof flag === "string") : [];
   const permanentAddress = hardwareMember(entry, "permaddr");
   return {
@@ -32,7 +32,7 @@ function parseInterface(entry: Member): HostInterface | null {
     index: numberMember(entry, "ifindex"),
     parent: parentLink(kind, textMember(entry, "link"), textMember(entry, "master")),
     kind,
-    vlanId: kind === "vlan" ? numberMember(linkData, "id") : null,
+    vlanId: kind === "vlan" ? numberMember(linkDetails, "id") : null,
     hardwareAddress: identity(flags, permanentAddress, ownAddress(entry)),
     permanentAddress,
     flags,

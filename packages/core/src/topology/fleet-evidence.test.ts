@@ -3,7 +3,7 @@ import { ipAddress } from "../address/ip.js";
 import { ipPrefix } from "../address/prefix.js";
 import { mergeByAddress } from "../interface/verdict.js";
 import { noteConnection, noteKnowledge, recallMoves } from "./connection.js";
-import { addresses, Fleet } from "./fleet.fixture.js";
+import { addresses, Fleet } from "../../../../test/support/fleet.js";
 import { rackVerdicts } from "./fleet-verdict.js";
 import { holdersOf, virtualAddresses } from "./holders.js";
 import { removeRack } from "./merge.js";

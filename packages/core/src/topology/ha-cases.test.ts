@@ -5,7 +5,7 @@ import { ipAddress, type IpAddress } from "../address/ip.js";
 import { ipPrefix } from "../address/prefix.js";
 import { parseInterfaces } from "../interface/parse-interfaces.js";
 import { noteConnection } from "./connection.js";
-import { addresses, Fleet } from "./fleet.fixture.js";
+import { addresses, Fleet } from "../../../../test/support/fleet.js";
 import { holdersOf } from "./holders.js";
 import { mergeReport } from "./merge.js";
 import { serversFor } from "./servers-for.js";

@@ -6,7 +6,7 @@ import { ipAddress } from "../address/ip.js";
 import { ipPrefix } from "../address/prefix.js";
 import type { DaemonStatus } from "../protocol/messages.js";
 import { noteConnection, noteServers } from "./connection.js";
-import { Fleet, hostWith } from "./fleet.fixture.js";
+import { Fleet, hostWith } from "../../../../test/support/fleet.js";
 import { topologyOf } from "./from-rack-views.js";
 import { discrepancies, observedNetworks } from "./networks.js";
 import type { RackView } from "./rack-view.js";

@@ -2,7 +2,7 @@ import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import { ipPrefix } from "../address/prefix.js";
 import { observedNetworks } from "./networks.js";
-import { Fleet, hostWith } from "./fleet.fixture.js";
+import { Fleet, hostWith } from "../../../../test/support/fleet.js";
 import { rackVerdicts } from "./fleet-verdict.js";
 import { virtualAddresses } from "./holders.js";
 import { mergeReport } from "./merge.js";

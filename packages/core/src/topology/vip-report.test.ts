@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ipPrefix } from "../address/prefix.js";
 import { ipAddress } from "../address/ip.js";
 import { noteConnection, noteServers } from "./connection.js";
-import { Fleet } from "./fleet.fixture.js";
+import { Fleet } from "../../../../test/support/fleet.js";
 import { holdersOf, virtualAddresses } from "./holders.js";
 import { serversFor } from "./servers-for.js";
 import { topologyProblems } from "./topology-problems.js";

@@ -1,7 +1,13 @@
-import { addressBits, addressFamily, ipAddress, type IpAddress } from "../address/ip.js";
-import type { HostInterface, InterfaceAddress } from "../interface/model.js";
-import { mergeReport } from "./merge.js";
-import { emptyTopology, type RackReport, type RegionKnowledge, type Topology, type TopologyEvent } from "./topology.js";
+import { addressBits, addressFamily, ipAddress, type IpAddress } from "../../packages/core/src/address/ip.js";
+import type { HostInterface, InterfaceAddress } from "../../packages/core/src/interface/model.js";
+import { mergeReport } from "../../packages/core/src/topology/merge.js";
+import {
+  emptyTopology,
+  type RackReport,
+  type RegionKnowledge,
+  type Topology,
+  type TopologyEvent,
+} from "../../packages/core/src/topology/topology.js";
 
 /** `192.168.0.28/24 secondary` */
 export function interfaceAddress(text: string): InterfaceAddress {
