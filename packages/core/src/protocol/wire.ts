@@ -24,7 +24,18 @@ export function fromWire(wire: unknown): unknown {
 }
 
 function wireText(text: string): string | Uint8Array {
-  if (text.length < 2 || text.length > 39) return text;
+  if (!mayBeAddress(text)) return text;
   const address = parseIpAddress(text);
   return address === null || address !== text ? text : addressBytes(address);
+}
+
+/** Cheap, because every text of every message comes by: hardware addresses, names and states must not reach the parser. */
+function mayBeAddress(text: string): boolean {
+  if (text.length < 2 || text.length > 39) return false;
+  if (text.includes("::")) return true;
+  const colon = text.indexOf(":");
+  if (colon > 4) return false;
+  if (colon >= 0) return text.split(":").length === 8;
+  const first = text.charCodeAt(0);
+  return first >= 0x30 && first <= 0x39 && text.includes(".");
 }
