@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { berthProgram } from "../../../test/lab/berth-region.js";
 import { createLab, type Lab } from "../../../test/lab/lab.js";
+import { namespacePrefix } from "../../../test/lab/run-directory.js";
 import { FACTS, newStory } from "../../../test/scenario/facts.js";
 import { buildStage, declareSubnet, SUBNET, type Stage } from "../../../test/scenario/stage.js";
 import { Narrator } from "./narrator.js";
@@ -15,8 +16,8 @@ async function main(once: boolean): Promise<number> {
   const interrupted = new Promise<number>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve(INTERRUPTED));
   });
-  narrator.heading("Bringing up a rack in network namespaces of its own");
   const lab = await createLab({ name: "quickstart" });
+  narrator.heading(`Bringing up a rack in network namespaces of its own: ${namespacePrefix(lab.id)}*`);
   const story = tellStory({ lab, narrator, once });
   try {
     return await Promise.race([story, interrupted]);
