@@ -58,23 +58,29 @@ require_packages() {
 }
 
 # Debian starts and enables what it installs. Here the two programs by which its maintainer scripts start services are covered with
-# /bin/true in a mount namespace of this one apt-get, and units that this run brought are disabled after it.
+# /bin/true in a mount namespace of this one apt-get, and services that this run brought are disabled after it.
 install_quietly() {
-  local before after unit
-  before=$(service_units)
+  local before service
+  before=$(services)
   DEBIAN_FRONTEND=noninteractive unshare --mount --propagation private bash -c '
     for program in /usr/sbin/invoke-rc.d /usr/bin/deb-systemd-invoke; do
       [ ! -e "$program" ] || mount --bind /bin/true "$program" || exit 1
     done
     exec apt-get install -y --no-install-recommends --no-remove "$@"' bash "$@" || return 1
-  after=$(service_units)
-  comm -13 <(printf '%s\n' "$before") <(printf '%s\n' "$after") | while read -r unit; do
-    [ -z "$unit" ] || systemctl disable "$unit" || true
+  comm -13 <(printf '%s\n' "$before") <(services) | while read -r service; do
+    case $service in
+      *.service) systemctl disable "$service" || true ;;
+      *) update-rc.d "$service" disable ;;
+    esac
   done
 }
 
-service_units() {
-  find /lib/systemd/system /usr/lib/systemd/system -maxdepth 1 -name '*.service' -printf '%f\n' 2>/dev/null | sort -u
+# Units, and init scripts that have no unit (isc-dhcp-server).
+services() {
+  {
+    find /lib/systemd/system /usr/lib/systemd/system -maxdepth 1 -name '*.service' -printf '%f\n' 2>/dev/null
+    find /etc/init.d -maxdepth 1 -type f -printf '%f\n' 2>/dev/null
+  } | sort -u
 }
 
 # The checkout may belong to a person who called sudo: what is made in it stays theirs.
