@@ -47,6 +47,7 @@ test("a database from a newer version is refused by name and left as it is", asy
   await (await createSqliteStore(folder, ports)).close();
   const file = join(folder, "berth.sqlite");
   const newer = new SqliteDatabase(file);
+  const migrations = newer.prepare("select name from kysely_migration").pluck().all();
   newer.prepare("insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '2030-01-01')").run();
   newer.close();
   await expect(createSqliteStore(folder, ports)).rejects.toMatchObject({
@@ -55,7 +56,7 @@ test("a database from a newer version is refused by name and left as it is", asy
     message: expect.stringContaining("9999-from-the-future") as string,
   });
   const after = new SqliteDatabase(file, { readonly: true });
-  expect(after.prepare("select count(*) from kysely_migration").pluck().get()).toBe(2);
+  expect(after.prepare("select name from kysely_migration").pluck().all()).toEqual([...migrations, "9999-from-the-future"]);
   after.close();
 });
 

@@ -1,6 +1,6 @@
 // Enrolls and releases machines for ever and says of each what was acknowledged, until it is killed. Arguments: data folder, round.
 import { parseHardwareAddress, type HardwareAddress } from "@berth/core";
-import { silentLog, systemClock } from "@berth/host";
+import { errnoOf, silentLog, systemClock } from "@berth/host";
 import { writeSync } from "node:fs";
 import { openLedger } from "../../../../packages/coordinator/src/ledger/open-ledger.js";
 import { createSqliteStore } from "../../../../packages/coordinator/src/store/sqlite-store.js";
@@ -16,8 +16,15 @@ export interface KillLine {
 
 const CALLERS = 16;
 
+/** At once, not when the event loop comes to it: what was acknowledged must be known before anything else happens. */
 function say(line: KillLine): void {
-  writeSync(1, `${JSON.stringify(line)}\n`);
+  for (let rest = Buffer.from(`${JSON.stringify(line)}\n`); rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      if (errnoOf(error) !== "EAGAIN") throw error; // the pipe is full: its reader comes to it
+    }
+  }
 }
 
 async function main(folder: string, round: number): Promise<void> {
