@@ -11,6 +11,11 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 
 const filesystem = (directory: string): Promise<FilesystemKind> => observeFilesystem(directory);
 
+const freeBytes = async (directory: string): Promise<number | null> => {
+  const stats = await attemptLater(directory, () => statfs(directory));
+  return stats === null ? null : stats.bavail * stats.bsize;
+};
+
 /** For files on this host's own disks: stat and small reads in the caller's turn, 10 us instead of a trip through the thread pool. */
 export const localFollowFiles: FollowFiles = {
   stamp(path) {
@@ -33,6 +38,7 @@ export const localFollowFiles: FollowFiles = {
     return stats === null || stats === undefined ? null : identityOf(stats);
   },
   filesystem,
+  freeBytes,
   watch: watchDirectory,
 };
 
@@ -58,6 +64,7 @@ export const networkFollowFiles: FollowFiles = {
     return stats === null ? null : identityOf(stats);
   },
   filesystem,
+  freeBytes,
   watch: watchDirectory,
 };
 

@@ -113,6 +113,12 @@ describe.each(stages)("FollowFiles contract: %s", (_name, createStage) => {
     await file.close();
   });
 
+  it("knows its disk", async () => {
+    expect(await stage.files.filesystem(stage.directory)).toEqual({ kind: "local" });
+    expect(await stage.files.freeBytes(stage.directory)).toBeGreaterThan(0);
+    expect(await stage.files.directoryIdentity(stage.directory)).toEqual(expect.any(String));
+  });
+
   it("names the entries that change, until it is closed", async () => {
     const names = new Set<string | null>();
     let woken = (): void => undefined;

@@ -40,6 +40,8 @@ export interface FollowFiles {
   /** Null when there is no such file. */
   open(path: string): Awaitable<FollowedFile | null>;
   filesystem(directory: string): Awaitable<FilesystemKind>;
+  /** Octets that a daemon which is not root could still write there; null when there is no such directory. */
+  freeBytes(directory: string): Awaitable<number | null>;
   /** Identity of the directory itself, null when there is none. */
   directoryIdentity(directory: string): Awaitable<string | null>;
   /** Starts watching; the caller closes it. */

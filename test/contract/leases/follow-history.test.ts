@@ -55,7 +55,7 @@ describe("follower against a follower that reads the whole file each time", () =
       fc.asyncProperty(fc.array(op, { maxLength: 40 }), async (history) => {
         await replay(history);
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 });

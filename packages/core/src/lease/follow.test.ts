@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { checkFollow, judgeReread, stepFollow, type FollowPosition, type FollowSighting, type FollowState } from "./follow.js";
+import {
+  checkFollow,
+  judgeReread,
+  stepFollow,
+  type FollowPosition,
+  type FollowSighting,
+  type FollowState,
+  type FollowWatching,
+} from "./follow.js";
 
 const position: FollowPosition = { identity: "1:7", offset: 100, modified: "5" };
 const moment = { at: 1000, graceMs: 500 };
@@ -101,12 +109,18 @@ describe("judgeReread", () => {
 });
 
 describe("checkFollow", () => {
-  const codes = (state: FollowState, ...watching: Parameters<typeof checkFollow>[2][]): string[] =>
-    checkFollow("/f", state, watching[0] ?? { kind: "events" }).map(({ code }) => code);
+  const codes = (state: FollowState, ...watching: FollowWatching[]): string[] =>
+    checkFollow("/f", state, { watching: watching[0] ?? { kind: "events" }, freeBytes: null }).map(({ code }) => code);
 
   it("has nothing to say while all is well or may still be", () => {
     expect(codes(following)).toEqual([]);
     expect(codes({ kind: "missing", since: 0 })).toEqual([]);
+  });
+
+  it("warns before the disk is full", () => {
+    const about = { watching: { kind: "events" }, freeBytes: 1_000_000 } as const;
+    expect(checkFollow("/f", following, about)).toMatchObject([{ code: "leases-disk-full", at: "/f" }]);
+    expect(checkFollow("/f", following, { ...about, freeBytes: 2_000_000 })).toEqual([]);
   });
 
   it("names every trouble", () => {

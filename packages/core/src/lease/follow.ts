@@ -122,9 +122,28 @@ export type FollowWatching =
   | { readonly kind: "polling"; readonly reason: "network" | "unwatchable"; readonly detail: string }
   | { readonly kind: "no-directory" };
 
-/** What an operator must know about the follower of the file at that path; empty when all is well. */
-export function checkFollow(path: string, state: FollowState, watching: FollowWatching): readonly Problem[] {
-  return [...watchingProblems(path, watching), ...stateProblems(path, state)];
+/** Less than this on the file's disk, in octets, and the server soon cannot record what it grants: some thousand leases. */
+const FREE_BYTES_MIN = 1024 * 1024;
+
+/** What an operator must know about the follower of the file at that path; empty when all is well. `freeBytes`: null for unknown. */
+export function checkFollow(
+  path: string,
+  state: FollowState,
+  about: { readonly watching: FollowWatching; readonly freeBytes: number | null },
+): readonly Problem[] {
+  return [...watchingProblems(path, about.watching), ...diskProblems(path, about.freeBytes), ...stateProblems(path, state)];
+}
+
+function diskProblems(path: string, freeBytes: number | null): readonly Problem[] {
+  if (freeBytes === null || freeBytes >= FREE_BYTES_MIN) return [];
+  return [
+    {
+      code: "leases-disk-full",
+      at: path,
+      message: `the disk of the leases file has ${freeBytes} octets left: dhcpd cannot record new leases for long`,
+      remedy: "make room on that filesystem",
+    },
+  ];
 }
 
 function watchingProblems(path: string, watching: FollowWatching): readonly Problem[] {

@@ -24,6 +24,7 @@ export interface FakeFollowFiles extends FollowFiles {
   /** Events are swallowed, as on a network filesystem. */
   mute(silent: boolean): void;
   setFilesystem(kind: FilesystemKind): void;
+  setFreeBytes(octets: number): void;
   /** Descriptors that have not been closed, and watches. */
   readonly openFiles: number;
   readonly watches: number;
@@ -37,6 +38,7 @@ export function createFakeFollowFiles(): FakeFollowFiles {
     open: (path) => state.open(path),
     directoryIdentity: (directory) => state.directoryIdentity(directory),
     filesystem: () => state.filesystemKind,
+    freeBytes: () => state.freeBytes,
     watch: (directory, listener) => state.watch(directory, listener),
     write: (path, content) => state.write(path, bytesOf(content)),
     append: (path, content) => state.append(path, bytesOf(content)),
@@ -47,6 +49,7 @@ export function createFakeFollowFiles(): FakeFollowFiles {
     fail: (call, code) => void (code === null ? state.failures.delete(call) : state.failures.set(call, code)),
     mute: (silent) => void (state.silent = silent),
     setFilesystem: (kind) => void (state.filesystemKind = kind),
+    setFreeBytes: (octets) => void (state.freeBytes = octets),
     get openFiles() {
       return state.openCount;
     },
@@ -60,6 +63,7 @@ class FakeTree {
   readonly failures = new Map<Call, string>();
   readonly watchers = new Set<{ readonly directory: string; readonly listener: DirectoryListener }>();
   filesystemKind: FilesystemKind = { kind: "local" };
+  freeBytes = 1e9;
   silent = false;
   openCount = 0;
   #names = new Map<string, Inode>();

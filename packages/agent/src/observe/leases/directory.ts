@@ -7,6 +7,8 @@ export interface WatchedDirectory {
   readonly watching: FollowWatching;
   /** The calls to use for files there. */
   readonly files: FollowFiles;
+  /** Octets left on its disk; null while unknown. */
+  readonly freeBytes: number | null;
   /** Directory events that passed the filter. */
   readonly wakes: number;
   /** Looks whether the directory is still the one that is watched, and watches again if not. */
@@ -31,6 +33,7 @@ export function watchLeasesDirectory(
   let watching: FollowWatching = { kind: "no-directory" };
   let files = ports.local;
   let wakes = 0;
+  let freeBytes: number | null = null;
 
   const disarm = (): void => {
     watch?.close();
@@ -63,6 +66,7 @@ export function watchLeasesDirectory(
   };
 
   const tend = async (): Promise<void> => {
+    freeBytes = await ports.network.freeBytes(directory);
     const found = await ports.network.directoryIdentity(directory);
     if (found !== null && found === identity) return;
     disarm();
@@ -86,6 +90,9 @@ export function watchLeasesDirectory(
     },
     get files() {
       return files;
+    },
+    get freeBytes() {
+      return freeBytes;
     },
     get wakes() {
       return wakes;

@@ -1,4 +1,4 @@
-import { createLeaseReader } from "@berth/core";
+import { createKeaReader, createLeaseReader, keaFilesBefore } from "@berth/core";
 import { localFollowFiles, networkFollowFiles, type Clock, type Log } from "@berth/host";
 import { createLeaseFollower } from "./lease-follower.js";
 import type { LeaseFollower } from "./model.js";
@@ -7,4 +7,11 @@ import type { LeaseFollower } from "./model.js";
 export function followLeases(path: string, ports: { readonly clock: Clock; readonly log: Log }): LeaseFollower {
   const files = { local: localFollowFiles, network: networkFollowFiles };
   return createLeaseFollower({ path, clock: ports.clock, log: ports.log, ports: files, createReader: createLeaseReader });
+}
+
+/** Follows Kea's memfile lease file, with the files that its clean-up keeps beside it. */
+export function followKeaLeases(path: string, ports: { readonly clock: Clock; readonly log: Log }): LeaseFollower {
+  const files = { local: localFollowFiles, network: networkFollowFiles };
+  const kea = { createReader: createKeaReader, filesBefore: keaFilesBefore(path) };
+  return createLeaseFollower({ path, clock: ports.clock, log: ports.log, ports: files, ...kea });
 }

@@ -133,8 +133,10 @@ describe("the clock", () => {
   it("ends leases within a poll when it is set on, and revives them when it is set back", async () => {
     files.write(PATH, lease(1, 3600));
     await start();
+    expect(follower.health().clockStepMs).toBeNull();
     clock.step(7_200_000);
     await clock.advance(1000);
+    expect(follower.health().clockStepMs).toBe(7_200_000);
     expect(told().at(-1)?.free).toEqual(["192.0.2.1"]);
     clock.step(-7_200_000);
     await clock.advance(1000);
@@ -219,6 +221,21 @@ describe("trouble", () => {
     await clock.advance(1000);
     expect(follower.health()).toMatchObject({ state: { kind: "following" }, problems: [] });
     expect(follower.snapshot()).toHaveLength(2);
+  });
+
+  it("warns of a full disk for as long as it is full", async () => {
+    files.write(PATH, lease(1));
+    await start();
+    files.setFreeBytes(4096);
+    await clock.advance(1000);
+    expect(follower.health()).toMatchObject({
+      freeBytes: 4096,
+      state: { kind: "following" },
+      problems: [{ code: "leases-disk-full" }],
+    });
+    files.setFreeBytes(1e9);
+    await clock.advance(1000);
+    expect(follower.health().problems).toEqual([]);
   });
 
   it("polls a network filesystem and says so", async () => {

@@ -36,6 +36,9 @@ export interface LeaseFollowerOptions {
   readonly settleMs?: number;
 }
 
+/** The wall clock is slewed by less than this between two looks. */
+const CLOCK_STEP_MIN_MS = 1_000;
+
 /** A reading that does not stand yet. */
 interface Candidate extends Reading {
   readonly reason: RereadReason;
@@ -74,6 +77,9 @@ class FileFollower {
   #changedAt: number | null = null;
   #lookedAt: number | null = null;
   #tendAt = 0;
+  /** What the wall clock is ahead of the monotonic one. */
+  #clockAhead: number | null = null;
+  #clockStepMs: number | null = null;
 
   constructor(options: LeaseFollowerOptions) {
     this.#options = { filesBefore: [], pollMs: 1000, graceMs: 5000, settleMs: 1000, ...options };
@@ -248,7 +254,7 @@ class FileFollower {
     this.#state = state;
     if (before.kind === state.kind) return;
     const { log, path } = this.#options;
-    const [problem] = checkFollow(path, state, { kind: "events" });
+    const [problem] = checkFollow(path, state, { watching: { kind: "events" }, freeBytes: null });
     if (problem !== undefined) log.warn({ path, code: problem.code }, problem.message);
     else log.debug({ path, from: before.kind, to: state.kind }, "leases file");
   }
@@ -267,12 +273,24 @@ class FileFollower {
 
   /** Tells what changed by the file (`keys` and what the table in force noted) and by the clock, all judged at one time. */
   #publish(keys: Set<string>, reset: boolean): void {
+    this.#noteClock();
     if (this.#current === null) return;
     const { table } = this.#current.reader;
     this.#judgedAt = this.#options.clock.now();
     for (const key of table.takeLapses(this.#judgedAt)) keys.add(key);
     for (const key of table.takeChanges()) keys.add(key);
     this.#tell([...keys], reset);
+  }
+
+  /** A wall clock that was set shows in health and log; the table follows it, in either direction, by `takeLapses`. */
+  #noteClock(): void {
+    const { clock, log, path } = this.#options;
+    const ahead = clock.now() - clock.monotonic();
+    const stepMs = this.#clockAhead === null ? 0 : Math.round(ahead - this.#clockAhead);
+    this.#clockAhead = ahead;
+    if (Math.abs(stepMs) < CLOCK_STEP_MIN_MS) return;
+    this.#clockStepMs = stepMs;
+    log.warn({ path, code: "clock-stepped", stepMs }, "the wall clock was set; leases are judged by it anew");
   }
 
   /** Answers whether there was anything to tell. */
@@ -309,10 +327,10 @@ class FileFollower {
     const reader = this.#current?.reader;
     const newest = (this.#candidate ?? this.#current)?.tail.position;
     const offset = newest?.offset ?? 0;
-    const watching = this.#directory.watching;
     return {
       state: this.#state,
-      watching,
+      watching: this.#directory.watching,
+      freeBytes: this.#directory.freeBytes,
       offset,
       lagBytes: Math.max(0, this.#size - offset),
       generation: this.#generation,
@@ -324,7 +342,8 @@ class FileFollower {
       lastChangeAgeMs: this.#changedAt === null ? null : at - this.#changedAt,
       lastLookAgeMs: this.#lookedAt === null ? null : at - this.#lookedAt,
       wakes: this.#directory.wakes,
-      problems: checkFollow(this.#options.path, this.#state, watching),
+      clockStepMs: this.#clockStepMs,
+      problems: checkFollow(this.#options.path, this.#state, this.#directory),
     };
   }
 }

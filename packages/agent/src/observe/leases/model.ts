@@ -14,6 +14,8 @@ export interface LeaseChange {
 export interface LeaseFollowerHealth {
   readonly state: FollowState;
   readonly watching: FollowWatching;
+  /** Octets left on the file's disk for dhcpd to write to; null while unknown. */
+  readonly freeBytes: number | null;
   /** Octets of the file that are read. */
   readonly offset: number;
   /** Octets of the file, as last seen, that are not read yet. */
@@ -33,6 +35,8 @@ export interface LeaseFollowerHealth {
   readonly lastLookAgeMs: number | null;
   /** Directory events that concerned the file. */
   readonly wakes: number;
+  /** By how much the wall clock was last set, milliseconds; null while it never was. */
+  readonly clockStepMs: number | null;
   readonly problems: readonly Problem[];
 }
 
