@@ -2,10 +2,18 @@ import type { IpAddress } from "../address/ip.js";
 import { standingVerdict } from "../interface/settle-verdicts.js";
 import type { AddressVerdict } from "../interface/verdict.js";
 import { canMove, fleetVerdict } from "./fleet-verdict.js";
-import { addressKey, type AddressFacts, type Held, type TopologyRack, type Topology, type VipMove } from "./topology.js";
+import {
+  addressKey,
+  type AddressFacts,
+  type Held,
+  type TopologyRack,
+  type Topology,
+  type VipMove,
+  vouchedUntil,
+} from "./topology.js";
 
 /** Moves remembered an address. */
-const MOVES_MAX = 32;
+export const MOVES_MAX = 32;
 
 /** A rack that has an address on a NIC, beside the one in question. */
 interface OtherHolder {
@@ -21,7 +29,7 @@ export function addressLeaves(topology: Topology, known: TopologyRack, address: 
   const { rack } = known.report;
   const rest: AddressFacts = { ...facts, holders: facts.holders.filter((holder) => holder !== rack) };
   if (held.unattached) return [rest];
-  const seenUntil = known.gapFrom ?? topology.at;
+  const seenUntil = vouchedUntil(topology, known);
   const successor = latest(others(topology, facts, rack).filter((other) => other.held.since >= held.since));
   const isVirtual = verdictOn(topology, known, held).class === "vip";
   if (successor === null) {

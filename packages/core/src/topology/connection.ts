@@ -1,5 +1,5 @@
 import type { IpAddress } from "../address/ip.js";
-import { holderLost } from "./address-moves.js";
+import { holderLost, MOVES_MAX } from "./address-moves.js";
 import { rejudgeRack } from "./merge.js";
 import {
   addressKey,
@@ -10,6 +10,7 @@ import {
   type RegionKnowledge,
   type Topology,
   type TopologyEvent,
+  vouchedUntil,
 } from "./topology.js";
 
 /** The connection to a rack was lost, or stands again. Its facts stay: silence makes them stale, nothing deletes them. */
@@ -21,7 +22,7 @@ export function noteConnection(
   const current = advanceTopology(topology, now);
   const known = current.racks.get(rack);
   if (known === undefined || (known.lostAt === null) === connected) return { topology: current, events: [] };
-  if (connected) return { topology: withRack(current, { ...known, lostAt: null }), events: [] };
+  if (connected) return { topology: withRack(current, { ...known, lostAt: null, backAt: now }), events: [] };
   let { addresses } = current;
   const events: TopologyEvent[] = [];
   for (const address of known.held.keys()) {
@@ -33,7 +34,8 @@ export function noteConnection(
       addresses = addresses.set(addressKey(facts.site, address), facts);
     }
   }
-  const lost: TopologyRack = { ...known, lostAt: now, gapFrom: known.gapFrom ?? now };
+  const gapFrom = Math.min(vouchedUntil(current, known), now);
+  const lost: TopologyRack = { ...known, lostAt: now, gapFrom, backAt: null };
   return { topology: withRack({ ...current, addresses }, lost), events };
 }
 
@@ -76,7 +78,11 @@ export function recallMoves(topology: Topology, events: readonly (TopologyEvent 
     const key = addressKey(site, address);
     const facts = addresses.get(key) ?? { site, address, holders: [], departed: null, owner: null, proof: null, moves: [] };
     const move = { from, to, at, proves };
-    addresses = addresses.set(key, { ...facts, moves: [...facts.moves, move].slice(-32), proof: proves ? move : facts.proof });
+    addresses = addresses.set(key, {
+      ...facts,
+      moves: [...facts.moves, move].slice(-MOVES_MAX),
+      proof: proves ? move : facts.proof,
+    });
   }
   return { ...topology, addresses };
 }

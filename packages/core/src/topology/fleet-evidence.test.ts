@@ -77,6 +77,24 @@ describe("a VIP with the subnet's own mask", () => {
     expect(verdict(fleet.topology, "r2", "10.0.0.50").class).toBe("vip");
   });
 
+  it("is recognised when it moves long after its holder's connection was lost and came back, with nothing to report", () => {
+    const fleet = masked();
+    fleet.topology = noteConnection(fleet.topology, { rack: "r1", connected: false }, 5000).topology;
+    fleet.topology = noteConnection(fleet.topology, { rack: "r1", connected: true }, 9000).topology;
+    fleet.report("r1", ["10.0.0.1/24"], 7_200_000);
+    fleet.report("r2", ["10.0.0.2/24", "10.0.0.50/24"], 7_201_000);
+    expect(verdict(fleet.topology, "r2", "10.0.0.50").class).toBe("vip");
+  });
+
+  it("is not forgotten when the rack that has it is removed", () => {
+    const fleet = masked();
+    fleet.report("r1", ["10.0.0.1/24"], 5000);
+    fleet.report("r2", ["10.0.0.2/24", "10.0.0.50/24"], 6000);
+    fleet.topology = removeRack(fleet.topology, "r2", 7000);
+    fleet.report("r9", ["10.0.0.9/24", "10.0.0.50/24"], 8_000_000);
+    expect(verdict(fleet.topology, "r9", "10.0.0.50").class).toBe("vip");
+  });
+
   it("is not forgotten over a restart of the region", () => {
     const fleet = masked();
     fleet.report("r1", ["10.0.0.1/24"], 5000);

@@ -14,6 +14,7 @@ import {
   type RackReport,
   type Topology,
   type TopologyEvent,
+  vouchedUntil,
 } from "./topology.js";
 
 /** Departed addresses remembered a rack: more come only from a host whose addresses churn. */
@@ -42,10 +43,16 @@ export function rejudgeRack(topology: Topology, rack: string): TopologyStep {
   const known = topology.racks.get(rack);
   if (known === undefined) return { topology, events: [] };
   const next = judged(topology, known, known.report);
-  return replaceRack(topology, known, { ...next, reportedAt: known.reportedAt, lostAt: known.lostAt, gapFrom: known.gapFrom });
+  return replaceRack(topology, known, {
+    ...next,
+    reportedAt: known.reportedAt,
+    lostAt: known.lostAt,
+    gapFrom: known.gapFrom,
+    backAt: known.backAt,
+  });
 }
 
-/** Forgets a rack: an operator removed it. Its addresses are nobody's then. */
+/** Forgets a rack: an operator removed it. Its addresses are nobody's then; what proved one of them virtual stays. */
 export function removeRack(topology: Topology, rack: string, now: number): Topology {
   const current = advanceTopology(topology, now);
   const known = current.racks.get(rack);
@@ -56,7 +63,8 @@ export function removeRack(topology: Topology, rack: string, now: number): Topol
     const facts = addresses.get(key);
     if (facts === undefined) continue;
     const holders = facts.holders.filter((holder) => holder !== rack);
-    addresses = holders.length === 0 ? addresses.delete(key) : addresses.set(key, { ...facts, holders });
+    const forgotten = holders.length === 0 && facts.moves.length === 0;
+    addresses = forgotten ? addresses.delete(key) : addresses.set(key, { ...facts, holders });
     shared = holders.length > 1 ? shared.set(key, true) : shared.delete(key);
   }
   return { ...current, racks: current.racks.delete(rack), addresses, shared };
@@ -89,6 +97,7 @@ function judged(topology: Topology, known: TopologyRack | undefined, report: Rac
     reportedAt: topology.at,
     lostAt: null,
     gapFrom: null,
+    backAt: null,
     settled,
     held: heldAddresses(topology, report, { settled, known }),
     problems,
@@ -133,7 +142,8 @@ function sinceWhen(
   const before = known?.report.site === report.site ? known.held.get(address) : undefined;
   if (before === undefined) return topology.at;
   const key = addressKey(report.site, address);
-  return known?.gapFrom !== null && topology.shared.has(key) ? topology.at : before.since;
+  const inGap = known !== undefined && vouchedUntil(topology, known) < topology.at;
+  return inGap && topology.shared.has(key) ? topology.at : before.since;
 }
 
 /** Puts the rack in, takes out what left it, and tells the moves. */

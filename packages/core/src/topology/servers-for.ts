@@ -5,7 +5,7 @@ import { byFitness, realAddressOn, type RealAddress } from "../interface/real-ad
 import { CONFIDENT, familyOf, type AddressVerdict } from "../interface/verdict.js";
 import type { Problem } from "../problem.js";
 import { rackVerdicts } from "./fleet-verdict.js";
-import type { TopologyRack, Topology } from "./topology.js";
+import { addressKey, type Topology, type TopologyRack } from "./topology.js";
 
 /** What was decided about one network's servers. */
 export interface ServerPolicy {
@@ -133,6 +133,8 @@ function siteOffers(
   const primary = policy.serving[0];
   return racksOfSite(topology, site).map(({ rack, verdicts, elsewhere }) => {
     const there = realAddressOn(prefix, rack.report.interfaces, verdicts);
+    const other = elsewhere[family];
+    const real = there !== null && (there.confidence >= CONFIDENT || (other?.confidence ?? 0) < CONFIDENT) ? there : other;
     const place = rack.report.rack === primary ? 0 : policy.serving.includes(rack.report.rack) ? 1 : there !== null ? 2 : 3;
     const virtual = verdicts
       .filter(({ class: kind, observed }) => kind === "vip" && familyOf(observed) === family)
@@ -140,7 +142,7 @@ function siteOffers(
     return {
       rack,
       rank: place,
-      real: there ?? elsewhere[family],
+      real,
       fallback: virtual === undefined ? null : asRealAddress(virtual),
     };
   });
@@ -165,7 +167,10 @@ function racksOfSite(topology: Topology, site: string): readonly SiteRack[] {
   for (const rack of topology.racks.values()) {
     if (rack.report.site !== site) continue;
     const verdicts = rackVerdicts(topology, rack);
-    const published = publishAddresses(rack.report.interfaces, verdicts).map(({ verdict }) => verdict);
+    const all = publishAddresses(rack.report.interfaces, verdicts).map(({ verdict }) => verdict);
+    // An address that several racks have leads to none of them for sure: a bridge that all of them made, or a mistake.
+    const own = all.filter(({ observed }) => !topology.shared.has(addressKey(site, observed.address)));
+    const published = own.length > 0 ? own : all;
     const first = (family: 4 | 6): RealAddress | null => {
       const best = published.filter(({ observed }) => familyOf(observed) === family).sort(byFitness)[0];
       return best === undefined ? null : asRealAddress(best);

@@ -5,11 +5,13 @@ import type { Problem } from "../problem.js";
 import {
   addressKey,
   advanceTopology,
+  vouchedUntil,
   type AddressFacts,
   type Held,
   type RackReport,
   type Topology,
   type TopologyRack,
+  type TopologyTimes,
 } from "./topology.js";
 
 /**
@@ -20,6 +22,7 @@ export interface StoredRack {
   readonly rack: string;
   readonly reportedAt: number;
   readonly gapFrom: number | null;
+  readonly backAt: number | null;
   readonly settled: readonly SettledVerdict[];
   readonly held: readonly { readonly key: string; readonly since: number; readonly unattached: boolean }[];
   readonly problems: readonly Problem[];
@@ -28,15 +31,17 @@ export interface StoredRack {
 
 /** When a region went out of sight of its racks, and when it looks again; both in milliseconds since 1970. */
 export interface Restart {
+  readonly times: TopologyTimes;
   readonly lastAt: number;
   readonly now: number;
 }
 
-export function storeRack({ report, reportedAt, gapFrom, settled, held, problems, left }: TopologyRack): StoredRack {
+export function storeRack({ report, reportedAt, gapFrom, backAt, settled, held, problems, left }: TopologyRack): StoredRack {
   return {
     rack: report.rack,
     reportedAt,
     gapFrom,
+    backAt,
     settled: [...settled.values()],
     held: [...held.values()].map(({ settled: { verdict }, since, unattached }) => ({
       key: verdictKey(verdict),
@@ -52,7 +57,7 @@ export function storeRack({ report, reportedAt, gapFrom, settled, held, problems
  * A rack as it was known before a restart. Nobody vouches for it since `lastAt`; that it is silent counts only from now on, so that no rack is stale
  * because the region was away. Null when the report is another one than these verdicts were made from: then it must be merged like a new one.
  */
-export function restoreRack(stored: StoredRack, report: RackReport, { lastAt, now }: Restart): TopologyRack | null {
+export function restoreRack(stored: StoredRack, report: RackReport, { times, lastAt, now }: Restart): TopologyRack | null {
   const settled = new Map(stored.settled.map((entry) => [verdictKey(entry.verdict), entry]));
   const reported = report.interfaces.flatMap(({ name: interfaceName, addresses }) =>
     addresses.map((observed) => verdictKey({ interfaceName, observed })),
@@ -67,7 +72,8 @@ export function restoreRack(stored: StoredRack, report: RackReport, { lastAt, no
     report,
     reportedAt: stored.reportedAt,
     lostAt: now,
-    gapFrom: stored.gapFrom ?? Math.max(lastAt, stored.reportedAt),
+    gapFrom: vouchedUntil({ at: Math.max(lastAt, stored.reportedAt), times }, stored),
+    backAt: null,
     settled,
     held,
     problems: stored.problems,

@@ -72,6 +72,20 @@ describe("servers of a network", () => {
     expect(serversFor(NETWORK, racks.topology, POLICY).dns).toEqual(["10.0.0.60"]);
   });
 
+  it("do not reach a rack by an address that other racks have as well", () => {
+    const racks = new Fleet();
+    racks.report("r1", { br0: ["10.3.0.1/24"], eth0: ["10.7.0.1/24"] }, 0);
+    racks.report("r2", { br0: ["10.3.0.1/24"], eth0: ["10.8.0.1/24"] }, 0);
+    expect(serversFor(NETWORK, racks.topology, POLICY).dns).toEqual(["10.7.0.1", "10.8.0.1"]);
+  });
+
+  it("reach a rack by a sure address elsewhere rather than by an unsure one on the network", () => {
+    const racks = new Fleet();
+    racks.report("r2", ["10.0.0.2/24"], 0);
+    racks.report("r3", { eth0: ["10.0.0.3/24 secondary", "10.0.0.4/24 secondary"], eth1: ["10.9.0.3/24"] }, 0);
+    expect(serversFor(NETWORK, racks.topology, POLICY).dns).toEqual(["10.0.0.2", "10.9.0.3"]);
+  });
+
   it("are the rack's own pool address on the enlistment link", () => {
     const own = ipAddress("169.254.16.1");
     expect(serversFor(NETWORK, fleet().topology, { ...POLICY, dns: [ipAddress("10.0.0.53")], enlistment: own })).toEqual({

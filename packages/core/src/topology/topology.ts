@@ -67,8 +67,10 @@ export interface TopologyRack {
   readonly reportedAt: number;
   /** When the connection was lost; null while it stands. */
   readonly lostAt: number | null;
-  /** From here on nobody vouches for the facts: the connection was lost and no report came since. */
+  /** The connection was lost then, and no report came since. */
   readonly gapFrom: number | null;
+  /** When it stood again; null when it was never lost, or still is. */
+  readonly backAt: number | null;
   /** By interface, address and prefix length. */
   readonly settled: ReadonlyMap<string, SettledVerdict>;
   /** Real and virtual addresses, one entry each. */
@@ -152,6 +154,19 @@ export function addressKey(site: string, address: IpAddress): string {
 
 export function isStale(topology: Topology, facts: TopologyRack): boolean {
   return facts.lostAt !== null && topology.at - facts.lostAt >= topology.times.staleMs;
+}
+
+/**
+ * Until when somebody vouched for the rack's facts: now, but in a gap. A rack that is back tells at once what changed meanwhile; if nothing came for a
+ * failover's time, nothing changed.
+ */
+export function vouchedUntil(
+  topology: Pick<Topology, "at" | "times">,
+  { gapFrom, backAt }: Pick<TopologyRack, "gapFrom" | "backAt">,
+): number {
+  if (gapFrom === null) return topology.at;
+  const resumed = backAt !== null && topology.at - backAt > topology.times.failoverMs;
+  return resumed ? topology.at : gapFrom;
 }
 
 /** The same facts, seen from a later moment: classes settle, racks grow stale, overlaps grow too long. Time never goes back. */
