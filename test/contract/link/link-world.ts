@@ -37,9 +37,12 @@ export const TOLD: readonly string[] = ["127.0.0.1:9"];
 type Carrier = Pick<LinkWorld, "address" | "push" | "connected" | "stop" | "dial">;
 export type CarrierName = "in memory" | "over TLS";
 
-export async function createLinkWorld(name: CarrierName, clock: Clock = systemClock): Promise<LinkWorld> {
+export async function createLinkWorld(
+  name: CarrierName,
+  clock: Clock = systemClock,
+  store: LinkStore = memoryStore(),
+): Promise<LinkWorld> {
   const files = memoryFiles();
-  const store = memoryStore();
   const tls = await openTls({ directory: "/region", files, clock, hosts: ["127.0.0.1"] });
   const desired = new Map<string, DesiredState>();
   let registry = await createRackRegistry({ store, clock, log: silentLog });
