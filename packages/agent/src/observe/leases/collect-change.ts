@@ -16,3 +16,20 @@ export function collectChange(table: LeaseTable, keys: readonly string[], now: n
   }
   return { upserts, gone, keys };
 }
+
+/**
+ * The whole table as a change. Its reports are only made when somebody reads them, within the call: a rack's first table has tens of thousands,
+ * and who takes a snapshot of his own needs none.
+ */
+export function wholeTable(table: LeaseTable, keys: readonly string[], now: number): LeaseChange {
+  let made: LeaseChange | null = null;
+  return {
+    reset: true,
+    keys,
+    gone: [],
+    get upserts() {
+      made ??= collectChange(table, keys, now);
+      return made.upserts;
+    },
+  };
+}

@@ -120,6 +120,36 @@ describe("following", () => {
   });
 });
 
+describe("a DHCPv6 file", () => {
+  const ia = (kind: string, id: string, body: string): string =>
+    `${kind} "${id}\\000\\000\\000\\001\\002" {\n  cltt 4 2025/12/25 00:00:00;\n${body}}\n`;
+  const ends = "    binding state active;\n    preferred-life 600;\n    max-life 900;\n    ends 4 2037/12/31 00:00:00;\n";
+  const address = ia("ia-na", "A", `  iaaddr 2001:db8::1 {\n${ends}  }\n`);
+  const prefix = ia("ia-pd", "B", `  iaprefix 2001:db8:ff00:100::/56 {\n${ends}  }\n`);
+
+  it("tells addresses as reports and prefixes by their keys", async () => {
+    files.write(PATH, address);
+    await start();
+    files.append(PATH, prefix);
+    await clock.advance(0);
+    expect(told()).toEqual([
+      { reset: true, used: ["2001:db8::1"], free: [], gone: [] },
+      { reset: false, used: [], free: [], gone: [] },
+    ]);
+    expect(changes[1]?.keys).toEqual(["2001:db8:ff00:100::/56"]);
+    expect(follower.lease("2001:db8:ff00:100::/56")).toMatchObject({ type: "pd" });
+    rewrite(prefix);
+    await clock.advance(0);
+    expect(told()[2]?.gone).toEqual(["2001:db8::1"]);
+    rewrite(address);
+    await clock.advance(0);
+    expect(told()[3]?.used).toEqual(["2001:db8::1"]);
+    expect(changes[3]?.gone).toEqual([]);
+    expect([...(changes[3]?.keys ?? [])].sort()).toEqual(["2001:db8:ff00:100::/56", "2001:db8::1"].sort());
+    expect(follower.lease("2001:db8:ff00:100::/56")).toBeNull();
+  });
+});
+
 describe("the clock", () => {
   it("ends a lease at its time without any write", async () => {
     files.write(PATH, lease(1, 90));

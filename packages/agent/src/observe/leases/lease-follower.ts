@@ -13,7 +13,7 @@ import {
 } from "@berth/core";
 import { EnvironmentError, describeError, type Clock, type Log } from "@berth/host";
 import { createAlarm, type Alarm } from "./alarm.js";
-import { collectChange } from "./collect-change.js";
+import { collectChange, wholeTable } from "./collect-change.js";
 import { watchLeasesDirectory, type DirectoryPorts, type WatchedDirectory } from "./directory.js";
 import type { LeaseChange, LeaseFollower, LeaseFollowerHealth } from "./model.js";
 import { openReading, UNSEEN, type Reading, type Seen } from "./reading.js";
@@ -296,9 +296,10 @@ class FileFollower {
   /** Answers whether there was anything to tell. */
   #tell(keys: readonly string[], reset: boolean): boolean {
     if (this.#current === null || (keys.length === 0 && !reset)) return false;
-    const change = collectChange(this.#current.reader.table, keys, this.#options.clock.now());
+    const { table } = this.#current.reader;
+    const change = (reset ? wholeTable : collectChange)(table, keys, this.#options.clock.now());
     this.#changedAt = this.#options.clock.monotonic();
-    for (const listener of [...this.#listeners]) listener(reset ? { ...change, reset } : change);
+    for (const listener of [...this.#listeners]) listener(change);
     return true;
   }
 

@@ -1,6 +1,9 @@
 import type { FollowState, FollowWatching, IpAddress, Lease, LeaseReport, Problem } from "@berth/core";
 
-/** What changed since the last call. With `reset` everything told before is void and `upserts` is the whole table. */
+/**
+ * What changed since the last call. With `reset` everything told before is void and `upserts` is the whole table, to be read within the
+ * call.
+ */
 export interface LeaseChange {
   readonly upserts: readonly LeaseReport[];
   /** Addresses whose lease is no longer in the file. A lease that ended but is still written there is an upsert, not in use. */
