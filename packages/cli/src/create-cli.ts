@@ -6,11 +6,13 @@ import { allocationCommands } from "./commands/allocation.js";
 import { completionCommand } from "./commands/completion.js";
 import { leaseCommands } from "./commands/lease.js";
 import { machineCommands } from "./commands/machine.js";
+import { networkCommands } from "./commands/network.js";
 import { problemCommands } from "./commands/problem.js";
 import { rackCommands } from "./commands/rack.js";
 import { statusCommand } from "./commands/status.js";
 import { subnetCommands } from "./commands/subnet.js";
 import { tokenCommands } from "./commands/token.js";
+import { vipCommands } from "./commands/vip.js";
 import { DEFAULT_URL } from "./connection/api-target.js";
 import { FORMATS } from "./output/document.js";
 
@@ -58,6 +60,8 @@ export function createCli(ports: CliPorts): Command {
   allocationCommands(program, context);
   leaseCommands(program, context);
   rackCommands(program, context);
+  networkCommands(program, context);
+  vipCommands(program, context);
   problemCommands(program, context);
   tokenCommands(program, context);
   completionCommand(program, context);

@@ -8,6 +8,9 @@ const endpointSchema = z.string().regex(endpointPattern, "write HOST:PORT");
 /** Port on which agents reach the coordinator unless configured. */
 export const LINK_PORT = 7481;
 
+/** Addresses that are named in the configuration, of each kind. */
+const ADDRESSES_MAX = 4096;
+
 /**
  * The coordinator's configuration file, YAML or JSON; options of `berth-coordinator serve` win over it. `coordinator.reference.yaml` beside
  * this package documents each key; a test holds it against these defaults.
@@ -35,6 +38,14 @@ export const coordinatorConfigSchema = z.strictObject({
       forwarders: z.array(ipAddressSchema).default([]),
       /** Mailbox of the zones' SOA in domain form; null is hostmaster.DOMAIN. */
       mailbox: domainNameSchema.nullable().default(null),
+    })
+    .prefault({}),
+  addresses: z
+    .strictObject({
+      /** Real addresses of racks, whatever they look like; region-wide. */
+      real: z.array(ipAddressSchema).max(ADDRESSES_MAX).default([]),
+      /** Virtual addresses, whatever they look like: never handed out as a server, never allocated; region-wide. */
+      vips: z.array(ipAddressSchema).max(ADDRESSES_MAX).default([]),
     })
     .prefault({}),
   log: z.strictObject({ level: z.enum(["debug", "info", "warn", "error"]).default("info") }).prefault({}),

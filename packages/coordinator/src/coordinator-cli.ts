@@ -1,5 +1,5 @@
 import { BERTH_VERSION, formatProblem } from "@berth/core";
-import { createLog, EnvironmentError, failureText, readConfigFile, type Clock, type Files } from "@berth/host";
+import { createLog, EnvironmentError, failureText, readConfigFile, type Clock, type Commands, type Files } from "@berth/host";
 import { Command, CommanderError } from "commander";
 import {
   COORDINATOR_CONFIG_REFERENCE,
@@ -16,6 +16,7 @@ type ExitCode = 0 | 1 | 2 | 3;
 export interface CoordinatorCliPorts {
   readonly files: Files;
   readonly clock: Clock;
+  readonly commands: Commands;
   readonly journal: boolean;
   readonly signal: AbortSignal;
   stdout(text: string): void;
@@ -66,7 +67,7 @@ export function createCoordinatorCli(ports: CoordinatorCliPorts): Command {
       const config = await readConfig(options, ports);
       if (config === null) return;
       const log = createLog({ level: config.log.level, journal: ports.journal, write: (line) => ports.stderr(line) });
-      const coordinator = await createCoordinator(config, { files: ports.files, clock: ports.clock, log });
+      const coordinator = await createCoordinator(config, { ...ports, log });
       await coordinator.run(ports.signal);
     });
   return program;

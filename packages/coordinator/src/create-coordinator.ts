@@ -1,6 +1,20 @@
 import { join } from "node:path";
-import { accepted, BERTH_VERSION, formatJoinLine, refused, type Problem, type RackView, type PlanFacts } from "@berth/core";
-import type { Clock, Files, Log } from "@berth/host";
+import {
+  accepted,
+  BERTH_VERSION,
+  currentProblems,
+  formatJoinLine,
+  isVirtualAnywhere,
+  refused,
+  topologyProblems,
+  type FoundProblem,
+  type IpAddress,
+  type PlanFacts,
+  type Problem,
+  type RackView,
+  type Topology,
+} from "@berth/core";
+import type { Clock, Commands, Files, Log } from "@berth/host";
 import { splitEndpoint, type CoordinatorConfig } from "./config.js";
 import { createApi } from "./http/create-api.js";
 import { listenOnAddress, listenOnSocket, type ApiEndpoint } from "./http/listen-api.js";
@@ -9,16 +23,21 @@ import { createTokenAuth, digestApiToken, makeApiToken, type Auth } from "./http
 import { createHub, type Hub } from "./hub/hub.js";
 import type { Ledger } from "./ledger/ledger.js";
 import { openLedger } from "./ledger/open-ledger.js";
+import { advertisedLink, listensEverywhere } from "./own-host/advertised-link.js";
+import { createOwnAddresses, type OwnAddresses } from "./own-host/own-addresses.js";
 import { createPlanner, type Planner } from "./plan/planner.js";
 import { createToken } from "./racks/create-token.js";
 import { createRackRegistry, type RackRegistry } from "./racks/rack-registry.js";
 import { createSqliteStore } from "./store/sqlite-store.js";
 import type { Store } from "./store/store.js";
 import { openTls, type Tls } from "./tls/open-tls.js";
+import { createProblemWatch, type ProblemWatch } from "./topology/problem-watch.js";
+import { createTopologyKeeper, type TopologyKeeper } from "./topology/topology-keeper.js";
 
 export interface CoordinatorPorts {
   readonly files: Files;
   readonly clock: Clock;
+  readonly commands: Commands;
   readonly log: Log;
 }
 
@@ -39,47 +58,67 @@ interface Parts {
   readonly planner: Planner;
   readonly hub: Hub;
   readonly auth: Auth;
+  readonly keeper: TopologyKeeper;
+  readonly problems: ProblemWatch;
+  /** Null where the link listens on one address or is told where it is. */
+  readonly own: OwnAddresses | null;
+  /** What agents are told to dial, best first. */
+  readonly advertised: () => readonly string[];
 }
 
 /** Opens the data folder and puts a coordinator together; nothing listens yet. Throws `data-folder-in-use`, `store-newer`, `key-unreadable`. */
 export async function createCoordinator(config: CoordinatorConfig, ports: CoordinatorPorts): Promise<Coordinator> {
   const store = await createSqliteStore(config.data, ports);
   try {
-    const link = splitEndpoint(config.link.listen);
-    const advertised = advertisedAddresses(config);
-    const hosts = ["localhost", "127.0.0.1", ...advertised.map((endpoint) => splitEndpoint(endpoint).host)];
-    const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
     const registry = await createRackRegistry({ store, ...ports });
     const racks = (): readonly RackView[] => registry.views();
     const plans: PlanFacts = {
       withdrawnAt: (rackId, releasedAt) => planner.withdrawnAt(rackId, releasedAt),
       enlistmentSubnet: (rackId, address) => planner.enlistmentSubnet(rackId, address),
     };
-    const ledger = await openLedger({ store, racks, ...ports, plans });
-    const planner: Planner = await createPlanner({ ledger, racks, store, ...ports, policy: config.dns });
+    const ledger = await openLedger({ store, racks, ...ports, plans, kept: (site, address) => keeper.holder(site, address) });
+    const { addresses } = config;
+    const keeper: TopologyKeeper = await createTopologyKeeper({ ...ports, registry, ledger, store, addresses });
+    const topology = (): Topology => keeper.current();
+    const planner: Planner = await createPlanner({ ledger, racks, store, ...ports, policy: config.dns, topology });
+    const own = await openOwnAddresses(config, keeper, ports);
+    const advertised = (): readonly string[] => advertisedLink(config, own?.list() ?? []);
+    const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];
+    const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
     const hub = createHub({
       ...ports,
       tls,
       registry,
       tokens: store.tokens,
-      listen: link,
+      listen: splitEndpoint(config.link.listen),
       desiredFor: (rackId) => planner.desiredFor(rackId),
-      regions: () => advertised,
+      regions: advertised,
       version: BERTH_VERSION,
     });
     planner.onDesired((rackId) => hub.push(rackId));
     registry.onChange(() => planner.nudge());
+    keeper.onChange(() => planner.nudge());
+    const found = (): FoundProblem[] => currentProblems(racks(), planner.problems(), topologyProblems(keeper.current()));
+    const problems = createProblemWatch(found, ports.clock);
     const auth = await openAuth(config.data, ports.files);
-    return new RunningCoordinator({ config, ports, store, tls, registry, ledger, planner, hub, auth });
+    const parts = { config, ports, store, tls, registry, ledger, planner, hub, auth, keeper, problems, own, advertised };
+    return new RunningCoordinator(parts);
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-/** What agents are told to dial. Listening on every address tells nobody where that is: then it has to be configured. */
-function advertisedAddresses({ link }: CoordinatorConfig): readonly string[] {
-  return link.advertise.length > 0 ? link.advertise : [link.listen];
+/** Only who listens everywhere has to look where that is. */
+async function openOwnAddresses(
+  config: CoordinatorConfig,
+  keeper: TopologyKeeper,
+  ports: CoordinatorPorts,
+): Promise<OwnAddresses | null> {
+  if (!listensEverywhere(config)) return null;
+  const isVirtual = (address: IpAddress): boolean => isVirtualAnywhere(keeper.current(), address);
+  const onlyIpv4 = splitEndpoint(config.link.listen).host === "0.0.0.0";
+  return createOwnAddresses({ ...ports, addresses: config.addresses, isVirtual, onlyIpv4 });
 }
 
 const TOKEN_MAX = 1024;
@@ -106,7 +145,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { hub, planner, store, ports } = this.#parts;
+    const { hub, keeper, own, planner, problems, store, ports } = this.#parts;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const stopAll = (error: unknown): never => {
@@ -114,7 +153,8 @@ class RunningCoordinator implements Coordinator {
       throw error;
     };
     try {
-      const running = [planner.run(either), hub.run(either), this.#serveApi(either)];
+      const parts = [planner, hub, keeper, problems, ...(own === null ? [] : [own])];
+      const running = [...parts.map((part) => part.run(either)), this.#serveApi(either)];
       const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));
       const failure = settled.find((outcome) => outcome.status === "rejected");
       if (failure !== undefined) throw failure.reason;
@@ -144,13 +184,16 @@ class RunningCoordinator implements Coordinator {
   }
 
   #apiPorts(): ApiPorts {
-    const { ledger, registry, planner, auth, ports } = this.#parts;
+    const { ledger, registry, planner, auth, ports, keeper, problems, store } = this.#parts;
     return {
       ledger,
       racks: () => registry.views(),
       removeRack: async (rackId) => ((await registry.remove(rackId)) ? accepted(rackId) : refused(noSuchRack(rackId))),
       createToken: (request) => this.#createJoinLine(request),
       planner,
+      topology: () => keeper.current(),
+      problems: () => problems.list(),
+      vipMoves: (asked) => store.topology.moves(asked),
       auth,
       clock: ports.clock,
       log: ports.log,
@@ -159,7 +202,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async #createJoinLine(request: JoinLineRequest): ReturnType<ApiPorts["createToken"]> {
-    const { store, tls, config, ports } = this.#parts;
+    const { store, tls, config, ports, advertised } = this.#parts;
     const order = {
       rack: request.rack ?? null,
       ttlMs: request.ttlSeconds * 1000,
@@ -167,7 +210,7 @@ class RunningCoordinator implements Coordinator {
     };
     const token = await createToken({ tokens: store.tokens, clock: ports.clock }, order);
     if (!token.ok) return token;
-    const [address = config.link.listen] = advertisedAddresses(config);
+    const [address = config.link.listen] = advertised();
     return accepted({ joinLine: formatJoinLine(address, token.value, tls.fingerprint), expiresAt: token.value.expiresAt });
   }
 }

@@ -1,4 +1,4 @@
-import { systemClock, systemFiles } from "@berth/host";
+import { systemClock, systemCommands, systemFiles } from "@berth/host";
 import { runCoordinatorCli } from "./coordinator-cli.js";
 
 const ending = new AbortController();
@@ -7,6 +7,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 await runCoordinatorCli(process.argv.slice(2), {
   files: systemFiles,
   clock: systemClock,
+  commands: systemCommands,
   journal: process.env.JOURNAL_STREAM !== undefined,
   signal: ending.signal,
   stdout: (text) => void process.stdout.write(text),

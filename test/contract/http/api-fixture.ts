@@ -3,12 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
+  currentProblems,
   ipAddress,
+  isoTime,
   parseHardwareAddress,
+  topologyOf,
   type HardwareAddress,
   type LeaseReport,
   type Problem,
   type RackView,
+  type Topology,
 } from "@berth/core";
 import { silentLog, type Clock } from "@berth/host";
 import { createApi } from "../../../packages/coordinator/src/http/create-api.js";
@@ -92,6 +96,8 @@ export interface ApiFixture {
   /** What the racks report; replace it to change what the API sees. */
   racks: RackView[];
   planProblems: Problem[];
+  /** Merged over time by the test; null for one of the racks' newest reports. */
+  topology: Topology | null;
   unready: Problem[];
   nowMs: number;
   readonly removed: string[];
@@ -103,7 +109,13 @@ export interface ApiFixture {
 
 /** A real API over a real ledger in a folder of its own; closed by the test. */
 export async function createFixture(change: Partial<ApiPorts> = {}): Promise<ApiFixture> {
-  const state = { racks: [] as RackView[], planProblems: [] as Problem[], unready: [] as Problem[], nowMs: NOW };
+  const state = {
+    topology: null as Topology | null,
+    racks: [] as RackView[],
+    planProblems: [] as Problem[],
+    unready: [] as Problem[],
+    nowMs: NOW,
+  };
   const removed: string[] = [];
   const tokens: ApiFixture["tokens"] = [];
   const clock: Clock = { now: () => state.nowMs, monotonic: () => 0, sleep: () => Promise.resolve() };
@@ -124,7 +136,11 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
         value: { joinLine: "192.0.2.1:7443 id.secret sha256:00", expiresAt: NOW + request.ttlSeconds * 1000 },
       });
     },
-    planner: { desiredFor: () => null, problems: () => state.planProblems },
+    planner: { desiredFor: () => null },
+    topology: () => state.topology ?? topologyOf(state.racks, state.nowMs),
+    problems: () =>
+      currentProblems(state.racks, state.planProblems).map((problem) => ({ ...problem, since: isoTime(state.nowMs - 1000) })),
+    vipMoves: (asked) => store.topology.moves(asked),
     auth: createTokenAuth([
       { name: "admin", role: "admin", digest: digestApiToken(ADMIN_TOKEN) },
       { name: "watcher", role: "read", digest: digestApiToken(READ_TOKEN) },

@@ -17,7 +17,7 @@ export function rackCommands(program: Command, context: CliContext): void {
     });
   rack
     .command("show")
-    .description("show one rack: addresses, daemons, problems")
+    .description("show one rack: links, addresses and how each was judged, daemons, problems")
     .argument("<rack>", "name or id")
     .action(async (reference: string) => {
       const client = await context.connect();
@@ -40,7 +40,9 @@ function columns(nowMs: number): readonly Column<RackApiView>[] {
     { title: "NAME", cell: ({ name }) => name },
     { title: "SITE", cell: ({ site }) => site },
     { title: "STATE", cell: rackState },
-    { title: "ADDRESSES", cell: ({ addresses }) => addresses.map(({ address }) => address).join(",") },
+    { title: "ADDRESSES", cell: ({ addresses }) => addressesOf(addresses, "real").join(",") },
+    { title: "VIPS", cell: ({ addresses }) => addressesOf(addresses, "vip").join(",") },
+    { title: "SUBNETS", cell: ({ subnets }) => subnets.map(({ prefix }) => prefix).join(",") },
     { title: "DHCPD", cell: (rack) => daemonState(rack, "dhcpd") },
     { title: "NAMED", cell: (rack) => daemonState(rack, "named") },
     { title: "GENERATION", cell: generationText },
@@ -50,9 +52,14 @@ function columns(nowMs: number): readonly Column<RackApiView>[] {
   ];
 }
 
-function rackState({ connected, lastSeenAt }: RackApiView): string {
+function rackState({ connected, lastSeenAt, stale }: RackApiView): string {
   if (connected) return "connected";
+  if (stale) return "stale";
   return lastSeenAt === null ? "joined" : "silent";
+}
+
+function addressesOf(addresses: RackApiView["addresses"], kind: string): readonly string[] {
+  return [...new Set(addresses.filter((entry) => entry.class === kind).map(({ address }) => address))];
 }
 
 function daemonState({ daemons }: RackApiView, name: string): string {
@@ -84,17 +91,39 @@ function rackText(view: RackApiView, nowMs: number): string {
       ["Generation", `${generationText(view)}, ${view.converged ? "converged" : "not converged"}`],
       ["Leases", `${view.leasesInUse} in use`],
       ...view.daemons.map((daemon): [string, string] => [daemon.name, daemon.state]),
-      ...view.addresses.map((held): [string, string] => ["Address", `${held.address}/${held.prefixLength} on ${held.interface}`]),
+      ["Subnets", view.subnets.map(({ prefix }) => prefix).join(", ")],
       ["Problems", problems.length === 0 ? "none" : String(problems.length)],
     ]),
-    problems.length === 0
-      ? ""
-      : `\n${formatTable(problems, [
-          { title: "SOURCE", cell: ({ source }) => source },
-          { title: "CODE", cell: ({ code }) => code },
-          { title: "AT", cell: ({ at }) => at },
-          { title: "MESSAGE", cell: ({ message }) => message },
-          { title: "REMEDY", cell: ({ remedy }) => remedy ?? "" },
-        ])}`,
+    view.links.length === 0 ? "" : `\n${formatTable(view.links, LINK_COLUMNS)}`,
+    view.addresses.length === 0 ? "" : `\n${formatTable(view.addresses, addressColumns(nowMs))}`,
+    problems.length === 0 ? "" : `\n${formatTable(problems, OWN_PROBLEM_COLUMNS)}`,
   ].join("");
+}
+
+const OWN_PROBLEM_COLUMNS: readonly Column<ReturnType<typeof allProblems>[number]>[] = [
+  { title: "SOURCE", cell: ({ source }) => source },
+  { title: "CODE", cell: ({ code }) => code },
+  { title: "AT", cell: ({ at }) => at },
+  { title: "MESSAGE", cell: ({ message }) => message },
+  { title: "REMEDY", cell: ({ remedy }) => remedy ?? "" },
+];
+
+const LINK_COLUMNS: readonly Column<RackApiView["links"][number]>[] = [
+  { title: "LINK", cell: ({ name }) => name },
+  { title: "STATE", cell: ({ up }) => (up ? "up" : "down") },
+  { title: "KIND", cell: ({ kind, vlanId }) => [kind, vlanId].filter((part) => part !== null).join(" ") },
+  { title: "PARENT", cell: ({ parent }) => parent ?? "" },
+  { title: "HARDWARE-ADDRESS", cell: ({ hardwareAddress }) => hardwareAddress ?? "" },
+];
+
+function addressColumns(nowMs: number): readonly Column<RackApiView["addresses"][number]>[] {
+  return [
+    { title: "ADDRESS", cell: ({ address, prefixLength }) => `${address}/${prefixLength}` },
+    { title: "ON", cell: ({ interface: on }) => on },
+    { title: "CLASS", cell: ({ class: kind }) => kind },
+    { title: "SURE", cell: ({ confidence }) => confidence.toFixed(2) },
+    { title: "PUBLISHED", cell: ({ published }) => (published ? "yes" : "no") },
+    { title: "SINCE", cell: ({ since }) => formatAge(since, nowMs) },
+    { title: "WHY", cell: ({ reasons }) => reasons.join("; ") },
+  ];
 }

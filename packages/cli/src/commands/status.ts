@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { statusViewSchema, type StatusView } from "@berth/core";
 import type { CliContext } from "../cli-context.js";
 import { formatFields, formatTable } from "../output/table.js";
-import { PROBLEM_COLUMNS } from "./problem.js";
+import { problemColumns } from "./problem.js";
 
 const PROBLEMS_SHOWN = 10;
 
@@ -12,11 +12,13 @@ export function statusCommand(program: Command, context: CliContext): void {
     .description("the region on one screen: racks, subnets, machines, leases and what is wrong")
     .action(async () => {
       const client = await context.connect();
-      context.show(await client.call({ path: "/status", answer: statusViewSchema }), statusText);
+      context.show(await client.call({ path: "/status", answer: statusViewSchema }), (status) =>
+        statusText(status, context.ports.now()),
+      );
     });
 }
 
-function statusText(status: StatusView): string {
+function statusText(status: StatusView, nowMs: number): string {
   const { machines, problems, racks } = status;
   const shown = problems.slice(0, PROBLEMS_SHOWN);
   const hidden = problems.length - shown.length;
@@ -32,7 +34,7 @@ function statusText(status: StatusView): string {
       ["Addresses", `${status.allocations} allocated, ${status.leasesInUse} leases in use`],
       ["Problems", problems.length === 0 ? "none" : String(problems.length)],
     ]),
-    shown.length === 0 ? "" : `\n${formatTable(shown, PROBLEM_COLUMNS)}`,
+    shown.length === 0 ? "" : `\n${formatTable(shown, problemColumns(nowMs))}`,
     hidden === 0 ? "" : `and ${hidden} more: see 'berth problem list'\n`,
   ].join("");
 }

@@ -7,11 +7,13 @@ import type { ApiPorts } from "./ports.js";
 import { allocationRoutes } from "./routes/allocations.js";
 import { leaseRoutes } from "./routes/leases.js";
 import { machineRoutes } from "./routes/machines.js";
+import { networkRoutes } from "./routes/networks.js";
 import { problemRoutes } from "./routes/problems.js";
 import { rackRoutes } from "./routes/racks.js";
 import { subnetRoutes } from "./routes/subnets.js";
 import { systemRoutes } from "./routes/system.js";
 import { tokenRoutes } from "./routes/tokens.js";
+import { vipRoutes } from "./routes/vips.js";
 import { validateRequest } from "./validate-request.js";
 
 const BODY_BYTES_MAX = 256 * 1024;
@@ -42,6 +44,8 @@ export async function createApi(ports: ApiPorts): Promise<FastifyInstance> {
     allocationRoutes,
     leaseRoutes,
     rackRoutes,
+    networkRoutes,
+    vipRoutes,
     tokenRoutes,
     problemRoutes,
   ])

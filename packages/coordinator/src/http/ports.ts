@@ -1,6 +1,7 @@
 import type { Clock, Log } from "@berth/host";
-import type { DesiredState, Problem, RackView, Result } from "@berth/core";
+import type { CurrentProblem, DesiredState, Problem, RackView, Result, Topology } from "@berth/core";
 import type { Ledger } from "../ledger/ledger.js";
+import type { TopologyStore } from "../store/store.js";
 import type { Auth } from "./token-auth.js";
 
 /** What a host types to join as a rack: shown once, its secret kept only as a digest. `expiresAt` in milliseconds since 1970. */
@@ -19,7 +20,6 @@ export interface JoinLineRequest {
 export interface ApiPlanner {
   /** The newest desired state of a rack; null when nothing was planned for it. */
   desiredFor(rackId: string): DesiredState | null;
-  problems(): readonly Problem[];
 }
 
 /** All that the HTTP API needs of the coordinator. It decides nothing itself. */
@@ -30,6 +30,12 @@ export interface ApiPorts {
   readonly removeRack: (rackId: string) => Promise<Result<unknown>>;
   readonly createToken: (request: JoinLineRequest) => Promise<Result<JoinLine>>;
   readonly planner: ApiPlanner;
+  /** All racks' reports merged, as of now. */
+  readonly topology: () => Topology;
+  /** Every problem that holds now, each with since when. */
+  readonly problems: () => readonly CurrentProblem[];
+  /** Moves of virtual addresses, newest first. */
+  readonly vipMoves: TopologyStore["moves"];
   readonly auth: Auth;
   readonly clock: Clock;
   readonly log: Log;

@@ -2,9 +2,11 @@ import {
   observedBy,
   undoOf,
   type Decision,
+  type IpAddress,
   type LedgerChange,
   type LedgerState,
   type Observed,
+  type ObservedHolder,
   type RackView,
   type Result,
   type PlanFacts,
@@ -48,6 +50,8 @@ export interface QueuePorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly plans?: PlanFacts;
+  /** What racks had or will have though they do not show it now: a VIP between two of them. */
+  readonly kept?: (site: string, address: IpAddress) => ObservedHolder | null;
 }
 
 /**
@@ -110,10 +114,17 @@ export class CommitQueue {
     for (const { waiting, result } of decided) waiting.resolve(result);
   }
 
+  private observed(now: number): Observed {
+    const { racks, plans, kept } = this.ports;
+    const seen = observedBy(racks(), now, plans);
+    if (kept === undefined) return seen;
+    return { ...seen, holder: (site, address, nics) => seen.holder(site, address, nics) ?? kept(site, address) };
+  }
+
   private decideAll(group: readonly Waiting[]): { decided: Decided[]; changes: LedgerChange[]; audit: AuditEntry[] } {
     const now = this.ports.clock.now();
     this.state.beginTurn();
-    const turn: Turn = { state: this.state, observed: observedBy(this.ports.racks(), now, this.ports.plans), now };
+    const turn: Turn = { state: this.state, observed: this.observed(now), now };
     const decided: Decided[] = [];
     const changes: LedgerChange[] = [];
     const audit: AuditEntry[] = [];

@@ -5,7 +5,9 @@ import {
   LedgerState,
   releaseMachine,
   removeSubnet,
+  type IpAddress,
   type LedgerChange,
+  type ObservedHolder,
   type RackView,
   type PlanFacts,
 } from "@berth/core";
@@ -23,6 +25,8 @@ export interface LedgerPorts {
   readonly log: Log;
   /** From the planner. Left out, a release counts as taken over by all racks at once. */
   readonly plans?: PlanFacts;
+  /** From the topology: addresses that no rack has now and that may turn up on one. */
+  readonly kept?: (site: string, address: IpAddress) => ObservedHolder | null;
 }
 
 /** Crockford's base 32: no letters that read like digits. */

@@ -10,6 +10,7 @@ import {
   type Problem,
   type RackView,
   type RegionPlan,
+  type Topology,
 } from "@berth/core";
 import { describeError, EnvironmentError, type Clock, type Log } from "@berth/host";
 import type { Ledger } from "../ledger/ledger.js";
@@ -45,6 +46,8 @@ export interface PlannerPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly policy: PlanPolicy;
+  /** All racks' reports merged over time; left out, each pass makes one of their newest reports. */
+  readonly topology?: () => Topology;
 }
 
 /** A burst of changes is planned together: after a pass the next waits at least this long, and longer where passes take long. */
@@ -140,11 +143,12 @@ class LedgerPlanner implements Planner {
   }
 
   async #pass(): Promise<number> {
-    const { ledger, racks, store, clock, policy } = this.#ports;
+    const { ledger, racks, store, clock, policy, topology } = this.#ports;
     const now = clock.now();
     const ledgerView = { subnets: ledger.subnets(), allocations: ledger.allocations(), quarantines: ledger.quarantines() };
     const views = racks();
-    const plan = planRacks({ ...ledgerView, racks: views, now, policy }, slicesIn(this.#memory.states()));
+    const merged = topology === undefined ? {} : { topology: topology() };
+    const plan = planRacks({ ...ledgerView, racks: views, now, policy, ...merged }, slicesIn(this.#memory.states()));
     this.#problems = plan.problems;
     const { desired, serials } = this.#number(plan, views, now);
     if (desired.length > 0 || serials.length > 0) await store.plans.save(desired, serials);

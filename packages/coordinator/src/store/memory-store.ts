@@ -1,4 +1,11 @@
-import { prefixContains, prefixNetwork, type LedgerChange, type LedgerContent } from "@berth/core";
+import {
+  prefixContains,
+  prefixNetwork,
+  type AddressFacts,
+  type LedgerChange,
+  type LedgerContent,
+  type StoredRack,
+} from "@berth/core";
 import { EnvironmentError } from "@berth/host";
 import type {
   AuditEntry,
@@ -12,6 +19,8 @@ import type {
   Store,
   TokenRecord,
   TokenStore,
+  TopologyStore,
+  VipMoveRecord,
 } from "./store.js";
 
 /** What a fake store keeps over a close, like a data folder. */
@@ -24,6 +33,10 @@ export class MemoryDisk {
   readonly desired = new Map<string, DesiredRecord>();
   readonly serials = new Map<string, SerialRecord>();
   readonly reports = new Map<string, RackReport>();
+  readonly topologyRacks = new Map<string, StoredRack>();
+  readonly topologyAddresses = new Map<string, AddressFacts>();
+  readonly moves: VipMoveRecord[] = [];
+  topologySeenAt: number | null = null;
   readonly audit: AuditEntry[] = [];
   /** While set, every change fails with it, as on a full disk. */
   failure: Error | null = null;
@@ -56,6 +69,7 @@ export function createMemoryStore(disk: MemoryDisk = new MemoryDisk()): Store {
         ),
     },
     reports: memoryReports(disk, guard),
+    topology: memoryTopology(disk, guard),
     close: () => {
       guard.open = false;
       return Promise.resolve();
@@ -221,5 +235,34 @@ function memoryReports(disk: MemoryDisk, guard: Guard): ReportStore {
       setLeases(rackId, leases);
     },
     flush: () => guard.read(() => undefined),
+  };
+}
+
+function memoryTopology(disk: MemoryDisk, guard: Guard): TopologyStore {
+  return {
+    load: () =>
+      guard.read(() => ({
+        racks: copy([...disk.topologyRacks.values()]),
+        addresses: copy([...disk.topologyAddresses.values()]),
+        seenAt: disk.topologySeenAt,
+      })),
+    save: (change) =>
+      guard.write(() => {
+        const { racks, goneRacks, addresses, goneAddresses, moves, seenAt } = copy(change);
+        for (const rack of racks) disk.topologyRacks.set(rack.rack, rack);
+        for (const id of goneRacks) disk.topologyRacks.delete(id);
+        for (const facts of addresses) disk.topologyAddresses.set(`${facts.site} ${facts.address}`, facts);
+        for (const { address, site } of goneAddresses) disk.topologyAddresses.delete(`${site} ${address}`);
+        disk.moves.push(...moves);
+        disk.topologySeenAt = seenAt;
+      }),
+    moves: ({ address, after, limit }) =>
+      guard.read(() =>
+        copy(disk.moves)
+          .map((move, index) => ({ ...move, number: index + 1 }))
+          .filter((move) => (address === null || move.address === address) && (after === null || move.number < after))
+          .reverse()
+          .slice(0, limit),
+      ),
   };
 }

@@ -4,6 +4,7 @@ import { sqliteLedger } from "./sqlite-ledger.js";
 import { sqlitePlans } from "./sqlite-plans.js";
 import { sqliteRacks, sqliteSettings, sqliteTokens } from "./sqlite-racks.js";
 import { SqliteReports } from "./sqlite-reports.js";
+import { sqliteTopology } from "./sqlite-topology.js";
 import type { Store } from "./store.js";
 
 /**
@@ -22,6 +23,7 @@ export async function createSqliteStore(dataFolder: string, ports: StorePorts): 
     plans: sqlitePlans(connection),
     audit: sqliteAudit(connection),
     reports,
+    topology: sqliteTopology(connection),
     async close() {
       try {
         await reports.close();

@@ -1,4 +1,13 @@
-import type { DesiredState, HostInterface, IpAddress, LeaseReport, LedgerChange, LedgerContent } from "@berth/core";
+import type {
+  AddressFacts,
+  DesiredState,
+  HostInterface,
+  IpAddress,
+  LeaseReport,
+  LedgerChange,
+  LedgerContent,
+  StoredRack,
+} from "@berth/core";
 
 /**
  * Where a region keeps what must survive: one port, an engine per database. Every promise of a change resolves after the commit is durable
@@ -13,6 +22,7 @@ export interface Store {
   readonly plans: PlanStore;
   readonly audit: AuditStore;
   readonly reports: ReportStore;
+  readonly topology: TopologyStore;
   /** Writes what is still queued and gives the data folder back. Afterwards every call throws `store-closed`, but reports are dropped. */
   close(): Promise<void>;
 }
@@ -134,4 +144,45 @@ export interface ReportStore {
   replaceLeases(rackId: string, leases: readonly LeaseReport[]): void;
   /** Writes what is queued now. */
   flush(): Promise<void>;
+}
+
+/** Moves of virtual addresses that are kept; older ones go. */
+export const VIP_MOVES_MAX = 100_000;
+
+/** One move of a virtual address, with the racks' names as they were then. `at` in milliseconds since 1970. */
+export interface VipMoveRecord {
+  readonly site: string;
+  readonly address: IpAddress;
+  readonly from: string;
+  readonly to: string;
+  readonly at: number;
+}
+
+/** What a topology has become since it was last saved. */
+export interface TopologyChange {
+  readonly racks: readonly StoredRack[];
+  readonly goneRacks: readonly string[];
+  readonly addresses: readonly AddressFacts[];
+  readonly goneAddresses: readonly { readonly site: string; readonly address: IpAddress }[];
+  /** Oldest first; appended. */
+  readonly moves: readonly VipMoveRecord[];
+  /** Up to when the region watched its racks, in milliseconds since 1970. */
+  readonly seenAt: number;
+}
+
+export interface TopologyStore {
+  /** `seenAt` is null before anything was saved. */
+  load(): Promise<{
+    readonly racks: readonly StoredRack[];
+    readonly addresses: readonly AddressFacts[];
+    readonly seenAt: number | null;
+  }>;
+  /** All of it in one transaction. */
+  save(change: TopologyChange): Promise<void>;
+  /** Newest first, those before the number `after` (null for the newest); of one address or of all. */
+  moves(asked: {
+    readonly address: IpAddress | null;
+    readonly after: number | null;
+    readonly limit: number;
+  }): Promise<readonly (VipMoveRecord & { readonly number: number })[]>;
 }

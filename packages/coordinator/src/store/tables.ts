@@ -16,6 +16,9 @@ export interface Tables {
   readonly zone_serial: { readonly site: string; readonly origin: string; readonly serial: number; readonly digest: string };
   readonly audit: AuditTable;
   readonly rack_interfaces: { readonly rack_id: string; readonly reported_at: number; readonly interfaces: string };
+  readonly topology_rack: { readonly rack_id: string; readonly facts: string };
+  readonly topology_address: { readonly site: string; readonly address: Buffer; readonly facts: string };
+  readonly vip_move: VipMoveTable;
   readonly rack_lease: { readonly rack_id: string; readonly address: Buffer; readonly lease: string };
 }
 
@@ -97,4 +100,15 @@ interface AuditTable {
   readonly action: string;
   readonly subject: string;
   readonly detail: string;
+}
+
+interface VipMoveTable {
+  readonly number: Generated<number>;
+  readonly site: string;
+  readonly address: Buffer;
+  readonly family: number;
+  /** Names, as they were then. */
+  readonly from_rack: string;
+  readonly to_rack: string;
+  readonly at: number;
 }

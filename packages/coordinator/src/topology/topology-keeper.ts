@@ -1,89 +1,222 @@
 import {
-  emptyTopology,
   advanceTopology,
-  mergeView,
+  keptHolder,
+  mergeReport,
+  nameOf,
+  nextChange,
+  noteConnection,
   noteKnowledge,
-  recallMoves,
+  noteServers,
   removeRack,
+  serversOf,
+  type IpAddress,
+  type ObservedHolder,
+  type RackView,
   type RegionKnowledge,
   type Topology,
   type TopologyEvent,
   type TopologyStep,
 } from "@berth/core";
-import type { Clock } from "@berth/host";
+import { describeError, EnvironmentError, type Clock, type Log } from "@berth/host";
+import type { Ledger } from "../ledger/ledger.js";
+import { Wakeup } from "../plan/wakeup.js";
 import type { RackRegistry } from "../racks/rack-registry.js";
+import type { Store } from "../store/store.js";
+import { openTopology, reportOf } from "./open-topology.js";
+import { UnsavedTopology } from "./unsaved-topology.js";
 
-type VipMoved = TopologyEvent & { readonly type: "vip-moved" };
+/**
+ * Keeps the topology of the region: every rack's newest observation is merged as it arrives, time is let pass, and what must not be forgotten
+ * is saved. Reads are from memory and never wait.
+ */
+export interface TopologyKeeper {
+  /** As of now. */
+  current(): Topology;
+  /** Why nobody may be given this address because of what racks had or the configuration says; null when nothing is against it. */
+  holder(site: string, address: IpAddress): ObservedHolder | null;
+  /** Called after the topology changed, by a report or because time passed. Returns the way to stop. */
+  onChange(listener: () => void): () => void;
+  /** Lets time pass and saves until aborted, and once more then. */
+  run(signal: AbortSignal): Promise<void>;
+}
 
 export interface TopologyKeeperPorts {
-  readonly racks: Pick<RackRegistry, "views" | "view" | "onChange">;
+  readonly registry: Pick<RackRegistry, "views" | "view" | "onChange">;
+  readonly ledger: Pick<Ledger, "allocations" | "onChange">;
+  readonly store: Pick<Store, "topology">;
   readonly clock: Clock;
-  readonly knowledge?: Partial<RegionKnowledge>;
-  /** Moves of former runs, oldest first. */
-  readonly moves?: readonly VipMoved[];
+  readonly log: Log;
+  /** From the region's configuration. */
+  readonly addresses: { readonly real: readonly IpAddress[]; readonly vips: readonly IpAddress[] };
 }
 
-/** The region's topology over time: it sees addresses move, which no single look at the racks can. */
-export interface TopologyKeeper {
-  /** As of now. The same object while neither a rack nor the time changed. */
-  topology(): Topology;
-  /** Replaces what the region itself knows: configured addresses, the ledger's virtual ones. */
-  know(knowledge: Partial<RegionKnowledge>): void;
-  /** Called for each move and each finding about a report, after it is in the topology. Returns the way to stop. */
-  onEvent(listener: (event: TopologyEvent) => void): () => void;
-  /** Follows the racks no more. */
-  close(): void;
+/** Changes are gathered for this long before they are saved. */
+const PASS_INTERVAL_MS = 500;
+/** How far behind the truth the saved time of the last look may be, and so the time of a move that nobody saw. */
+const PERIOD_MS = 60_000;
+
+/** Loads what a former run knew and follows registry and ledger from then on. */
+export async function createTopologyKeeper(ports: TopologyKeeperPorts): Promise<TopologyKeeper> {
+  const knowledge = knowledgeOf(ports);
+  const { clock } = ports;
+  // Starts at the wall clock and goes on with the monotonic one: a step of the wall clock must age neither a rack nor a failover.
+  const offset = clock.now() - clock.monotonic();
+  const now = (): number => Math.round(offset + clock.monotonic());
+  const topology = await openTopology(ports.store.topology, ports.registry.views(), { knowledge, now: now() });
+  return new MergedTopology(ports, topology, now);
 }
 
-/** Follows the registry from now on; what it holds already is taken in at once. */
-export function createTopologyKeeper(ports: TopologyKeeperPorts): TopologyKeeper {
-  return new FollowingKeeper(ports);
-}
+/** What was last taken in of a rack, to tell what is news. */
+type Taken = Pick<RackView, "interfaces" | "name" | "site" | "daemons" | "connected">;
 
-class FollowingKeeper implements TopologyKeeper {
-  readonly #racks: TopologyKeeperPorts["racks"];
-  readonly #listeners = new Set<(event: TopologyEvent) => void>();
+class MergedTopology implements TopologyKeeper {
+  readonly #ports: TopologyKeeperPorts;
   readonly #now: () => number;
-  readonly #stop: () => void;
+  readonly #wakeup: Wakeup;
+  readonly #listeners = new Set<() => void>();
+  readonly #taken = new Map<string, Taken>();
   #topology: Topology;
+  #unsaved = new UnsavedTopology();
+  #sequence = 0;
+  #ledgerChanged = false;
 
-  constructor({ racks, clock, knowledge, moves }: TopologyKeeperPorts) {
-    // Starts at the wall clock and goes on with the monotonic one: a step of the wall clock must not age a rack or a failover.
-    const offset = clock.now() - clock.monotonic();
-    this.#now = () => Math.round(offset + clock.monotonic());
-    this.#racks = racks;
-    this.#topology = recallMoves(emptyTopology(knowledge), moves ?? []);
-    const oldestFirst = [...racks.views()].sort((a, b) => (a.interfacesAt ?? 0) - (b.interfacesAt ?? 0));
-    for (const view of oldestFirst) this.#take(mergeView(this.#topology, view, this.#now()));
-    this.#stop = racks.onChange((id) => this.#follow(id));
+  constructor(ports: TopologyKeeperPorts, topology: Topology, now: () => number) {
+    this.#ports = ports;
+    this.#now = now;
+    this.#topology = topology;
+    this.#wakeup = new Wakeup(ports.clock);
+    for (const view of ports.registry.views()) this.#taken.set(view.id, { ...view, connected: false });
+    ports.registry.onChange((id) => this.#takeRack(id));
+    ports.ledger.onChange(() => {
+      this.#ledgerChanged = true;
+      this.#wakeup.nudge();
+    });
   }
 
-  topology(): Topology {
-    this.#topology = advanceTopology(this.#topology, this.#now());
-    return this.#topology;
+  current(): Topology {
+    if (this.#ledgerChanged) this.#takeLedger();
+    return this.#advance();
   }
 
-  know(knowledge: Partial<RegionKnowledge>): void {
-    this.#take(noteKnowledge(this.#topology, { ...this.#topology.knowledge, ...knowledge }, this.#now()));
+  holder(site: string, address: IpAddress): ObservedHolder | null {
+    return keptHolder(this.#advance(), site, address);
   }
 
-  onEvent(listener: (event: TopologyEvent) => void): () => void {
+  onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  close(): void {
-    this.#stop();
+  async run(signal: AbortSignal): Promise<void> {
+    let failing = false;
+    let due = nextChange(this.current());
+    let savedAt = 0;
+    for (;;) {
+      const now = this.#now();
+      if (due !== null && due <= now) this.#tell();
+      if (!this.#unsaved.isEmpty || now - savedAt >= PERIOD_MS || signal.aborted) {
+        failing = !(await this.#save(failing));
+        if (!failing) savedAt = now;
+      }
+      if (signal.aborted) return;
+      this.#wakeup.take()();
+      due = nextChange(this.current());
+      const dueMs = due === null ? PERIOD_MS : Math.min(due - this.#now(), PERIOD_MS);
+      await this.#wakeup.wait({ atLeastMs: PASS_INTERVAL_MS, atMostMs: Math.max(dueMs, PASS_INTERVAL_MS) }, signal);
+    }
   }
 
-  #follow(id: string): void {
-    const view = this.#racks.view(id);
-    if (view === null) this.#topology = removeRack(this.#topology, id, this.#now());
-    else this.#take(mergeView(this.#topology, view, this.#now()));
+  /** The registry calls for leases too, which are none of ours: most calls end at the first comparison. */
+  #takeRack(id: string): void {
+    const view = this.#ports.registry.view(id);
+    const taken = this.#taken.get(id);
+    if (view === null) {
+      this.#taken.delete(id);
+      this.#follow(id, { topology: removeRack(this.#topology, id, this.#now()), events: [] });
+      return;
+    }
+    const reported = taken?.interfaces !== view.interfaces || taken.name !== view.name || taken.site !== view.site;
+    if (!reported && taken.daemons === view.daemons && taken.connected === view.connected) return;
+    this.#taken.set(id, view);
+    this.#follow(id, this.#stepOf(view, reported));
   }
 
-  #take({ topology, events }: TopologyStep): void {
+  #stepOf(view: RackView, reported: boolean): TopologyStep {
+    const { id: rack, connected } = view;
+    const now = this.#now();
+    this.#sequence += 1;
+    const merged =
+      reported && view.interfaces.length > 0
+        ? mergeReport(this.#topology, reportOf(view, this.#sequence), now)
+        : { topology: this.#topology, events: [] };
+    const served = noteServers(merged.topology, { rack, servers: serversOf(view) }, now);
+    const noted = noteConnection(served, { rack, connected }, now);
+    return { topology: noted.topology, events: [...merged.events, ...noted.events] };
+  }
+
+  #follow(rack: string, { topology, events }: TopologyStep): void {
+    this.#unsaved.noteRack(this.#topology, topology, rack);
     this.#topology = topology;
-    for (const event of events) for (const listener of this.#listeners) listener(event);
+    for (const event of events) this.#note(event);
+    this.#tell();
+    this.#wakeup.nudge();
   }
+
+  #note(event: TopologyEvent): void {
+    const { log } = this.#ports;
+    if (event.type !== "vip-moved") {
+      log.warn(event, "a rack's report is odd");
+      return;
+    }
+    const { site, address, at } = event;
+    const move = { site, address, from: nameOf(this.#topology, event.from), to: nameOf(this.#topology, event.to), at };
+    log.info(move, "virtual address moved");
+    this.#unsaved.noteMove(move);
+  }
+
+  #advance(): Topology {
+    this.#topology = advanceTopology(this.#topology, this.#now());
+    return this.#topology;
+  }
+
+  /** Virtual addresses that the ledger gave out are virtual wherever they are seen. Asked for when somebody looks, not at every commit. */
+  #takeLedger(): void {
+    this.#ledgerChanged = false;
+    const before = this.#topology;
+    const { topology, events } = noteKnowledge(before, knowledgeOf(this.#ports), this.#now());
+    this.#topology = topology;
+    for (const { report } of topology.racks.values())
+      if (before.racks.get(report.rack) !== topology.racks.get(report.rack))
+        this.#unsaved.noteRack(before, topology, report.rack);
+    for (const event of events) this.#note(event);
+    if (before.racks !== topology.racks) this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** False when it could not be saved, which is logged once; it is tried again with the next pass. */
+  async #save(failing: boolean): Promise<boolean> {
+    const saving = this.#unsaved;
+    this.#unsaved = new UnsavedTopology();
+    try {
+      await this.#ports.store.topology.save(saving.changeOf(this.#topology, this.#now()));
+      return true;
+    } catch (error) {
+      this.#unsaved.takeBack(saving);
+      if (!(error instanceof EnvironmentError)) throw error;
+      if (!failing) this.#ports.log.error({ error: describeError(error) }, "the topology is not saved; tried again");
+      return false;
+    }
+  }
+}
+
+function knowledgeOf({ addresses, ledger }: Pick<TopologyKeeperPorts, "addresses" | "ledger">): RegionKnowledge {
+  const vips = ledger.allocations().filter(({ kind }) => kind === "vip");
+  return {
+    real: new Set(addresses.real),
+    vips: new Set(addresses.vips),
+    ledgerVips: new Set(vips.map(({ address }) => address)),
+  };
 }

@@ -1,8 +1,8 @@
-import { API_ROOT, currentProblemSchema, currentProblems, pageQuerySchema, pageSchema } from "@berth/core";
+import { API_ROOT, currentProblemSchema, pageQuerySchema, pageSchema } from "@berth/core";
 import type { ApiPorts } from "../ports.js";
 import { errorAnswers, type ApiServer } from "./api-server.js";
 
-export function problemRoutes(api: ApiServer, { planner, racks }: ApiPorts): void {
+export function problemRoutes(api: ApiServer, ports: ApiPorts): void {
   api.get(
     `${API_ROOT}/problems`,
     {
@@ -15,7 +15,7 @@ export function problemRoutes(api: ApiServer, { planner, racks }: ApiPorts): voi
     },
     (request) => {
       const { after, limit } = request.query;
-      const problems = currentProblems(racks(), planner.problems());
+      const problems = ports.problems();
       // Problems have no key of their own, so a page continues by position.
       const start = after === undefined ? 0 : Math.max(0, Number.parseInt(after, 10) || 0);
       const end = start + limit;

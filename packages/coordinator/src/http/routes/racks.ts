@@ -17,7 +17,13 @@ const tags = ["racks"];
 const RACK = `${API_ROOT}/racks/:ref`;
 
 export function rackRoutes(api: ApiServer, ports: ApiPorts): void {
-  const view = (rack: RackView): RackApiView => viewRack(rack, ports.planner.desiredFor(rack.id), ports.clock.now());
+  const view = (rack: RackView): RackApiView =>
+    viewRack(rack, {
+      desired: ports.planner.desiredFor(rack.id),
+      topology: ports.topology(),
+      subnets: ports.ledger.subnets(),
+      nowMs: ports.clock.now(),
+    });
 
   api.get(
     `${API_ROOT}/racks`,

@@ -1,7 +1,6 @@
 import {
   API_ROOT,
   PROTOCOL_VERSION,
-  currentProblems,
   healthViewSchema,
   isConverged,
   isoTime,
@@ -78,6 +77,6 @@ function viewStatus(ports: ApiPorts): StatusView {
       connected: racks.filter(({ connected }) => connected).length,
       converged: racks.filter((rack) => isConverged(rack, planner.desiredFor(rack.id))).length,
     },
-    problems: currentProblems(racks, planner.problems()),
+    problems: [...ports.problems()],
   };
 }
