@@ -57,7 +57,9 @@ export * from "./topology/servers-for.js";
 export * from "./topology/region-addresses.js";
 export * from "./topology/ntp-packet.js";
 export * from "./topology/from-rack-views.js";
-export * from "./topology/merge-view.js";
+export * from "./topology/stored-topology.js";
+export * from "./topology/next-change.js";
+export * from "./topology/kept-addresses.js";
 
 // names: labels and pre-made names
 export * from "./names/host-name.js";
@@ -135,3 +137,7 @@ export * from "./api/machine-list.js";
 export * from "./api/rack.js";
 export * from "./api/system.js";
 export * from "./api/rack-report.js";
+export * from "./api/network.js";
+export * from "./api/network-report.js";
+export * from "./api/vip.js";
+export * from "./api/vip-report.js";

@@ -15,7 +15,33 @@ export const daemonViewSchema = z
   })
   .meta({ id: "Daemon" });
 
-const rackAddressSchema = z.object({ interface: z.string(), address: z.string(), prefixLength: z.int() });
+const rackAddressSchema = z
+  .object({
+    interface: z.string(),
+    address: z.string(),
+    prefixLength: z.int(),
+    class: z.enum(["real", "vip", "p2p", "local", "container"]),
+    confidence: z.number().meta({ description: "0 to 1; servers are chosen freely from 0.8 on." }),
+    reasons: z.array(z.string()).meta({ description: "Why it was judged so, the deciding reason first." }),
+    since: z
+      .string()
+      .nullable()
+      .meta({ description: "Since when the rack is known to have it; null for what stays on the host." }),
+    published: z.boolean().meta({ description: "Others may be given it to reach this rack." }),
+  })
+  .meta({ id: "RackAddress" });
+
+const rackLinkSchema = z
+  .object({
+    name: z.string(),
+    parent: z.string().nullable(),
+    kind: z.string().nullable(),
+    vlanId: z.int().nullable(),
+    hardwareAddress: z.string().nullable(),
+    up: z.boolean().meta({ description: "Set up and with a carrier." }),
+    flags: z.array(z.string()),
+  })
+  .meta({ id: "RackLink" });
 
 /** A rack as the region knows it. Times ISO 8601 UTC, null before the first contact. */
 export const rackApiViewSchema = z
@@ -27,6 +53,9 @@ export const rackApiViewSchema = z
     joinedAt: z.string(),
     lastSeenAt: z.string().nullable(),
     addresses: z.array(rackAddressSchema).meta({ description: "Every address it reported, but link-local and loopback ones." }),
+    links: z.array(rackLinkSchema),
+    subnets: z.array(z.object({ id: z.int(), prefix: z.string() })).meta({ description: "Declared subnets that it serves." }),
+    stale: z.boolean().meta({ description: "Not heard from for a while: what it last reported still counts." }),
     interfacesAt: z.string().nullable(),
     desiredGeneration: z.int().nullable().meta({ description: "What it must run; null when nothing was planned for it." }),
     acceptedGeneration: z.int().meta({ description: "What it has on its disk; 0 for none." }),

@@ -4,6 +4,7 @@ import { intersectRanges, rangeSize } from "../address/ranges.js";
 import type { DesiredHost, DesiredSubnet } from "../desired/schema.js";
 import type { Allocation, Subnet } from "../ipam/model.js";
 import { leaseBlocksUntil, leaseHolder } from "../ipam/observed.js";
+import { keptAddresses } from "../topology/kept-addresses.js";
 import type { RackView } from "../topology/rack-view.js";
 import { serversOf, type SiteView } from "./site-view.js";
 
@@ -64,7 +65,7 @@ function shareOfWindow(subnet: Subnet, { view, rack }: Place): IpRange | null {
 
 type Noting = Place & { readonly changesAt: number[] };
 
-/** Addresses of the window that dhcpd must not give: everything static, everything seen on a rack, everything that somebody may still hold. */
+/** Addresses of the window that dhcpd must not give: everything static, everything that racks have or move between them, everything that somebody may still hold. */
 function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): IpAddress[] {
   const { view, rack, now, changesAt } = place;
   const excluded = new Set<IpAddress>();
@@ -78,6 +79,10 @@ function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): IpAddress
     if (until <= now || !rangeContains(window, address)) continue;
     add(address);
     changesAt.push(until);
+  }
+  for (const { address, until } of keptAddresses(view.topology, view.site)) {
+    add(address);
+    if (until !== null && rangeContains(window, address)) changesAt.push(until);
   }
   for (const other of view.racks) {
     for (const { addresses } of other.interfaces) for (const { address } of addresses) add(address);

@@ -1,6 +1,9 @@
 import type { IpAddress } from "../address/ip.js";
 import { compareAddresses } from "../address/ip.js";
+import { prefixAround, type IpPrefix } from "../address/prefix.js";
 import { publishAddresses, publishedAddress } from "../interface/publish-addresses.js";
+import { byFitness } from "../interface/real-address-on.js";
+import type { AddressVerdict } from "../interface/verdict.js";
 import type { Allocation, Quarantine, Subnet } from "../ipam/model.js";
 import { servedSubnets } from "../ipam/served-subnets.js";
 import { rackVerdicts } from "../topology/fleet-verdict.js";
@@ -18,6 +21,8 @@ export interface PlanSources {
   /** Milliseconds since 1970: what a lease or a rest still holds back depends on it. */
   readonly now: number;
   readonly policy: PlanPolicy;
+  /** All racks' reports merged over time; left out, one is made of the racks' newest reports alone. */
+  readonly topology?: Topology;
 }
 
 /** What an operator set for the whole region. */
@@ -49,12 +54,12 @@ export function sitesOf(sources: PlanSources): readonly SiteView[] {
   const allocations = groupBy(sources.allocations.toSorted(byAddress), ({ subnetId }) => subnetId);
   const ledgerVips = new Set(sources.allocations.filter(({ kind }) => kind === "vip").map(({ address }) => address));
   const reported = sources.racks.filter(({ interfaces }) => interfaces.length > 0);
-  const topology = topologyOf(reported, sources.now, { ledgerVips });
+  const topology = sources.topology ?? topologyOf(reported, sources.now, { ledgerVips });
   const quarantines = groupBy(sources.quarantines.toSorted(byAddress), ({ subnetId }) => subnetId);
   return names.map((site): SiteView => {
     const subnets = sources.subnets.filter((subnet) => subnet.site === site).sort((a, b) => a.id - b.id);
     const racks = reported.filter((rack) => rack.site === site).sort(byJoin);
-    const served = new Map(racks.map((rack) => [rack.id, servedSubnets(subnets, rack)]));
+    const served = new Map(racks.map((rack) => [rack.id, servedSubnets(subnets, rack, verdictsIn(topology, rack))]));
     const servers = new Map<number, ServerLists>();
     for (const subnet of subnets) {
       const serving = racks.filter(({ id }) => served.get(id)?.includes(subnet) === true).map(({ id }) => id);
@@ -69,10 +74,30 @@ export function serversOf(view: SiteView, subnet: Subnet): readonly RackView[] {
   return view.racks.filter(({ id }) => view.served.get(id)?.includes(subnet) === true);
 }
 
-/** Real addresses of a rack that others may be given, best first; never a VIP, also not one that only another rack knows for a VIP. */
-export function serverAddresses({ topology }: SiteView, { id, interfaces }: RackView): readonly IpAddress[] {
+/**
+ * Real addresses of a rack that others may be given, one on each of its networks, best first; never a VIP, also not one that only another rack knows
+ * for a VIP. One a network, the same that the network's machines are given: an alias, or a VIP that nobody can tell from one yet, comes and goes
+ * without a change to any zone.
+ */
+export function serverAddresses({ topology }: SiteView, rack: RackView): readonly IpAddress[] {
+  const published = publishAddresses(rack.interfaces, verdictsIn(topology, rack) ?? []);
+  const best = new Map<string, AddressVerdict>();
+  for (const { verdict } of published) {
+    const network = networkOf(verdict);
+    const known = best.get(network);
+    if (known === undefined || byFitness(verdict, known) < 0) best.set(network, verdict);
+  }
+  return published.filter(({ verdict }) => best.get(networkOf(verdict)) === verdict).map(publishedAddress);
+}
+
+/** Undefined for a rack that the topology does not have (yet): then its own report is all there is. */
+function verdictsIn(topology: Topology, { id }: RackView): readonly AddressVerdict[] | undefined {
   const rack = topology.racks.get(id);
-  return rack === undefined ? [] : publishAddresses(interfaces, rackVerdicts(topology, rack)).map(publishedAddress);
+  return rack === undefined ? undefined : rackVerdicts(topology, rack);
+}
+
+function networkOf({ observed }: AddressVerdict): IpPrefix {
+  return prefixAround(observed.address, observed.prefixLength);
 }
 
 /** The servers that machines of the subnet are given; pinned ones as they stand. */

@@ -32,8 +32,8 @@ export function keptAddresses(topology: Topology, site: string): readonly KeptAd
 /** When the address is nobody's any more; null while a rack has it. */
 function freeAt({ times }: Topology, facts: AddressFacts): number | null {
   if (facts.holders.length > 0) return null;
-  if (facts.departed === null) return 0;
-  return facts.departed.at + (wasVirtual(facts) ? VIRTUAL_KEPT_MS : times.moveWindowMs);
+  const leftAt = facts.departed?.at ?? facts.moves.at(-1)?.at ?? 0;
+  return leftAt + (wasVirtual(facts) ? VIRTUAL_KEPT_MS : times.moveWindowMs);
 }
 
 /** Whether an address counts as virtual anywhere in the site, now or when it was last seen. */
@@ -62,4 +62,11 @@ export function keptHolder(topology: Topology, site: string, address: IpAddress)
   const rack = nameOf(topology, holder ?? facts.departed?.rack ?? "");
   const text = holder !== undefined ? `rack ${rack} has it` : `rack ${rack} had it a while ago and another may take it over`;
   return { code: "held-by-rack", text, until };
+}
+
+/** The same in any site: for a host that is in none. Costs a look at every address. */
+export function isVirtualAnywhere(topology: Topology, address: IpAddress): boolean {
+  for (const facts of topology.addresses.values())
+    if (facts.address === address && isVirtualAddress(topology, facts)) return true;
+  return topology.knowledge.vips.has(address) || topology.knowledge.ledgerVips.has(address);
 }

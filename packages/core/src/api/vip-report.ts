@@ -1,0 +1,66 @@
+import { compareAddresses } from "../address/ip.js";
+import { coveringPrefix } from "../interface/covering-prefix.js";
+import { mergeByAddress } from "../interface/verdict.js";
+import type { Allocation, Subnet } from "../ipam/model.js";
+import { nameOf, rackVerdicts } from "../topology/fleet-verdict.js";
+import { virtualAddresses, type VirtualAddress } from "../topology/holders.js";
+import type { Topology } from "../topology/topology.js";
+import { isoTime } from "./lease-view.js";
+import type { VipMoveView, VipView } from "./vip.js";
+
+export interface VipSources {
+  readonly topology: Topology;
+  readonly subnets: readonly Subnet[];
+  readonly allocations: readonly Allocation[];
+}
+
+/** All virtual addresses, by site, then numeric: those that racks have or had, and those of the ledger that no rack ever had. */
+export function viewVips({ topology, subnets, allocations }: VipSources): readonly VipView[] {
+  const sites = new Map(subnets.map(({ id, site }) => [id, site]));
+  const owners = new Map<string, string>();
+  for (const { address, kind, name, subnetId } of allocations)
+    if (kind === "vip") owners.set(`${address} ${sites.get(subnetId) ?? ""}`, name);
+  const seen = virtualAddresses(topology);
+  const known = new Set(seen.map(({ address, site }) => `${address} ${site}`));
+  const unseen = allocations
+    .filter(({ kind }) => kind === "vip")
+    .map(({ address, subnetId }): VirtualAddress => ({ site: sites.get(subnetId) ?? "", address, holders: [], moves: [] }))
+    .filter(({ address, site }) => !known.has(`${address} ${site}`));
+  return [...seen, ...unseen]
+    .sort((a, b) => (a.site === b.site ? compareAddresses(a.address, b.address) : a.site < b.site ? -1 : 1))
+    .map((entry): VipView => {
+      const prefixes = subnets.filter(({ site }) => site === entry.site).map(({ prefix }) => prefix);
+      return {
+        site: entry.site,
+        address: entry.address,
+        subnet: coveringPrefix(prefixes, entry.address),
+        owner: owners.get(`${entry.address} ${entry.site}`) ?? null,
+        holders: entry.holders.map(({ name, interfaceName, since, lost, unattached }) => ({
+          rack: name,
+          interface: interfaceName,
+          since: isoTime(since),
+          silent: lost,
+          anycast: unattached,
+        })),
+        reasons: reasonsOf(topology, entry),
+        moves: entry.moves.length,
+        lastMove: lastMove(topology, entry),
+      };
+    });
+}
+
+/** The first holder's: all of them have reasons, and one is enough to understand it. */
+function reasonsOf(topology: Topology, { address, holders }: VirtualAddress): string[] {
+  for (const { rack } of holders) {
+    const facts = topology.racks.get(rack);
+    const verdict = facts === undefined ? undefined : mergeByAddress(rackVerdicts(topology, facts)).get(address);
+    if (verdict !== undefined) return [...verdict.reasons];
+  }
+  return holders.length === 0 ? ["no rack has it now"] : [];
+}
+
+function lastMove(topology: Topology, { address, moves, site }: VirtualAddress): VipMoveView | null {
+  const move = moves.at(-1);
+  if (move === undefined) return null;
+  return { site, address, from: nameOf(topology, move.from), to: nameOf(topology, move.to), at: isoTime(move.at) };
+}
