@@ -35,7 +35,11 @@ export function createSupervisedDriver(owner: string, clock: Clock): ServiceDriv
       known.set(name, found);
       return found;
     },
-    start: (spec, tag) => startDetached(spec, { [OWNER]: `${owner}\t${spec.name}`, [TAG]: tag }),
+    async start(spec, tag) {
+      const started = await startDetached(spec, { [OWNER]: `${owner}\t${spec.name}`, [TAG]: tag });
+      known.set(spec.name, started);
+      return started;
+    },
     async stop(name, graceMs = STOP_GRACE_MS) {
       const mark = `${owner}\t${name}`;
       const deadline = clock.monotonic() + graceMs;
