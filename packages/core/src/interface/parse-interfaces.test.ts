@@ -77,9 +77,21 @@ describe("ip -json -details address", () => {
     expect(parsed(text)).toHaveLength(2);
   });
 
-  it.each(["[", '[{"ifname": "eth0"', "[}]", '["', "garbage", "{}"])("refuses %j", (text) => {
-    expect(parseInterfaces(text)).toMatchObject({ ok: false, problems: [{ code: "ip-output-unreadable" }] });
+  it("reads what a release prints that forgets values and commas", () => {
+    const text =
+      '[{"ifname":"gre1","linkinfo":{"info_kind":"ip6erspan","info_data":{"erspan_hwid"}},"addr_info":[]},{"ifname":"eth0","addr_info":[{"local":"10.0.0.4","prefixlen":24,},]},]';
+    expect(parsed(text).map((entry) => [entry.name, entry.addresses.length])).toEqual([
+      ["gre1", 0],
+      ["eth0", 1],
+    ]);
   });
+
+  it.each(["[", '[{"ifname": "eth0"', "[}]", '["', '[{"ifname":"eth0","addr_info":[{}]', "garbage", "{}"])(
+    "refuses %j",
+    (text) => {
+      expect(parseInterfaces(text)).toMatchObject({ ok: false, problems: [{ code: "ip-output-unreadable" }] });
+    },
+  );
 
   it("drops an address it cannot read and keeps the others", () => {
     const addresses =
@@ -145,6 +157,13 @@ describe("ip addr as text", () => {
     ]);
   });
 
+  it("does not mind colours", () => {
+    const [eth0] = parsed(
+      "2: \u001b[36meth0: \u001b[0m<UP> mtu 1500\n    inet \u001b[35m10.0.0.5\u001b[0m/24 scope global eth0\n",
+    );
+    expect(eth0).toMatchObject({ name: "eth0", addresses: [{ address: "10.0.0.5", prefixLength: 24 }] });
+  });
+
   it("reads the kind and the VLAN from the detail line", () => {
     const [vlan] = parsed(
       "7: eth0.7@eth0: <UP> mtu 1500 master br7\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff promiscuity 0\n    vlan protocol 802.1Q id 7 <REORDER_HDR> numtxqueues 1\n",
@@ -162,6 +181,13 @@ describe("routes and neighbours", () => {
     const routes = parseRoutes(json);
     expect(routes).toEqual(parseRoutes(text));
     expect(routes.ok && routes.value.map((route) => route.destination)).toEqual(["0.0.0.0/0", "192.0.2.0/24", "::/0"]);
+  });
+
+  it("leaves out routes of other types, as members without a value too", () => {
+    const text =
+      '[{"broadcast","dst":"10.0.0.255","dev":"eth0"},{"type":"local","dst":"10.0.0.5"},{"dst":"10.0.0.0/24","dev":"eth0"}]';
+    const routes = parseRoutes(text);
+    expect(routes.ok && routes.value.map((route) => route.destination)).toEqual(["10.0.0.0/24"]);
   });
 
   it("leaves out neighbours that never answered", () => {

@@ -19,7 +19,7 @@ export function parseRoutes(text: string, at = "ip route"): Result<readonly Host
 }
 
 function parseRoute(entry: Readonly<Record<string, unknown>>): HostRoute | null {
-  if ((textMember(entry, "type") ?? "unicast") !== "unicast") return null;
+  if ((textMember(entry, "type") ?? "unicast") !== "unicast" || isOtherType(entry)) return null;
   const via = isRecord(entry.via) ? textMember(entry.via, "host") : null;
   const gateway = parseIpAddress(textMember(entry, "gateway") ?? via ?? "");
   const preferredSource = parseIpAddress(textMember(entry, "prefsrc") ?? "");
@@ -34,6 +34,11 @@ function parseRoute(entry: Readonly<Record<string, unknown>>): HostRoute | null 
     scope: textMember(entry, "scope"),
     metric: numberMember(entry, "metric"),
   };
+}
+
+/** Some releases print the type as a member without a value: `{"broadcast","dst":...}`. */
+function isOtherType(entry: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(entry).some((name) => entry[name] === true && name !== "unicast" && TYPES.has(name));
 }
 
 function parseRouteLine(line: string): HostRoute | null {

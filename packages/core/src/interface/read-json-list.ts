@@ -1,4 +1,5 @@
 import { accepted, refused, type Result } from "../problem.js";
+import { NO_JSON, parseTolerantJson } from "./tolerant-json.js";
 
 /**
  * Reads the JSON list that iproute2 prints, more lists right after it (`ip -4` and `ip -6` into one file), and nothing after those: some
@@ -8,13 +9,20 @@ export function readJsonList(text: string, at: string): Result<readonly Readonly
   const start = text.indexOf("[");
   const end = start < 0 ? -1 : listEnd(text, start);
   if (end < 0) return refused(unreadable(at, "it is no complete JSON list"));
+  const list = parseJson(text.slice(start, end));
+  if (list === NO_JSON) return refused(unreadable(at, "it is no JSON"));
+  const found = records(list);
+  const rest = text.slice(end).trimStart();
+  const more = rest.startsWith("[") ? readJsonList(rest, at) : null;
+  return accepted(more?.ok === true ? [...found, ...more.value] : found);
+}
+
+function parseJson(text: string): unknown {
   try {
-    const found = records(JSON.parse(text.slice(start, end)));
-    const rest = text.slice(end).trimStart();
-    const more = rest.startsWith("[") ? readJsonList(rest, at) : null;
-    return accepted(more?.ok === true ? [...found, ...more.value] : found);
+    return JSON.parse(text);
   } catch (error) {
-    return refused(unreadable(at, error instanceof Error ? error.message : "it is no JSON"));
+    if (error instanceof SyntaxError) return parseTolerantJson(text);
+    throw error;
   }
 }
 

@@ -4,6 +4,7 @@ import { createFakeClock, createScriptedCommands, type FakeClock, type ScriptedC
 import { describe, expect, it } from "vitest";
 import type { FollowPrograms } from "./follow-program.js";
 import { createInterfaceObserver, type InterfaceObserver } from "./interface-observer.js";
+import { observeInterfaces } from "./observe-interfaces.js";
 
 const SCAN = ["ip", "-json", "-details", "address"] as const;
 
@@ -193,6 +194,13 @@ describe("the interface observer", () => {
     expect(monitor.started).toEqual([["ip", "monitor", "address", "link", "route"]]);
     stopping.abort();
     await running;
+  });
+
+  it("reads text where ip knows no JSON", async () => {
+    const commands = createScriptedCommands();
+    commands.on(SCAN, { status: 255, stderr: 'Option "-json" is unknown, try "ip -help".' });
+    commands.on(["ip", "-details", "address"], { stdout: "2: eth0    inet 10.0.0.1/24 scope global eth0" });
+    expect(addressesOf(await observeInterfaces(commands))).toEqual(["10.0.0.1"]);
   });
 
   it("asks for neighbours on demand", async () => {

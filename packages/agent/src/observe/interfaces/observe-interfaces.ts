@@ -8,7 +8,7 @@ import {
   type HostRoute,
   type Neighbor,
 } from "@berth/core";
-import { EnvironmentError, type Commands } from "@berth/host";
+import { EnvironmentError, type CommandOptions, type CommandResult, type Commands } from "@berth/host";
 
 /** ip answers in 4 ms; one that takes this long hangs. */
 const TIMEOUT_MS = 10_000;
@@ -19,11 +19,19 @@ const REMEDY = "install iproute2 5.0 or newer and let the agent open netlink soc
  * it throws {@link EnvironmentError} `interfaces-unreadable`, as does a failing or babbling `ip`.
  */
 export async function observeInterfaces(commands: Commands, signal?: AbortSignal): Promise<readonly HostInterface[]> {
-  const stdout = await runIp(commands, ["ip", "-json", "-details", "address"], signal);
+  const stdout = (await tryJson(commands, signal)) ?? (await runIp(commands, ["ip", "-details", "address"], signal));
   const interfaces = parseInterfaces(stdout);
   if (!interfaces.ok) throw unreadable(interfaces.problems.map(formatProblem).join("; "));
   if (interfaces.value.length === 0) throw unreadable("ip addr shows no interface at all");
   return interfaces.value;
+}
+
+/** Null when this iproute2 is older than its JSON output (4.14) and says so. */
+async function tryJson(commands: Commands, signal: AbortSignal | undefined): Promise<string | null> {
+  const argv = ["ip", "-json", "-details", "address"] as const;
+  const result = await commands.run(argv, options(signal));
+  if (result.status !== 0 && /option .*-json.* is unknown/i.test(result.stderr)) return null;
+  return outputOf(argv, result);
 }
 
 /** Routes of the main table, both families. */
@@ -48,10 +56,16 @@ export async function observeNeighbors(commands: Commands, signal?: AbortSignal)
 }
 
 async function runIp(commands: Commands, argv: readonly [string, ...string[]], signal: AbortSignal | undefined): Promise<string> {
-  const result = await commands.run(argv, { timeoutMs: TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) });
-  if (result.status !== 0)
-    throw unreadable(`${argv.join(" ")} ended with ${result.status ?? result.signal}: ${result.stderr.trim().slice(0, 300)}`);
-  return result.stdout;
+  return outputOf(argv, await commands.run(argv, options(signal)));
+}
+
+function options(signal: AbortSignal | undefined): CommandOptions {
+  return { timeoutMs: TIMEOUT_MS, ...(signal === undefined ? {} : { signal }) };
+}
+
+function outputOf(argv: readonly string[], { status, signal, stdout, stderr }: CommandResult): string {
+  if (status === 0) return stdout;
+  throw unreadable(`${argv.join(" ")} ended with ${status ?? signal}: ${stderr.trim().slice(0, 300)}`);
 }
 
 function unreadable(message: string): EnvironmentError {
