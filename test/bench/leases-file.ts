@@ -36,7 +36,11 @@ export function writeLeasesFile(shape: LeasesFileShape): void {
   closeSync(file);
 }
 
-function leaseBlock(address: number, client: number, { second, expired }: { readonly second: number; readonly expired: boolean }): string {
+function leaseBlock(
+  address: number,
+  client: number,
+  { second, expired }: { readonly second: number; readonly expired: boolean },
+): string {
   const ip = `10.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}`;
   const octets = [2, (client >> 24) & 255, (client >> 16) & 255, (client >> 8) & 255, client & 255, address & 255];
   const mac = octets.map((octet) => octet.toString(16).padStart(2, "0")).join(":");
@@ -53,7 +57,11 @@ function leaseBlock(address: number, client: number, { second, expired }: { read
 /** As dhcpd prints option 61: printable characters as they are, the others as three octal digits. */
 function escaped(octet: number): string {
   const plain = octet >= 0x20 && octet < 0x7f && octet !== 0x22 && octet !== 0x5c;
-  return plain ? String.fromCharCode(octet) : octet === 0x22 || octet === 0x5c ? `\\${String.fromCharCode(octet)}` : `\\${octet.toString(8).padStart(3, "0")}`;
+  return plain
+    ? String.fromCharCode(octet)
+    : octet === 0x22 || octet === 0x5c
+      ? `\\${String.fromCharCode(octet)}`
+      : `\\${octet.toString(8).padStart(3, "0")}`;
 }
 
 let day = { number: -1, text: "" };

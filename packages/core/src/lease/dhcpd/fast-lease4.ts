@@ -181,11 +181,13 @@ export class FastLease4 {
     this.#aheadAddress = this.#address;
     this.#address = address;
     if (at < 0) return;
-    const row = this.#rows.find(this.#aheadAddress);
+    const { slots, arena } = this.#rows;
+    const slot = this.#rows.slotOf(this.#aheadAddress);
+    const offset = slots[slot * 2 + 1] ?? 0;
+    this.#touched[0] = arena.viewOf(offset).getFloat64(Arena.within(offset), true);
     this.#aheadStart = brace + 2;
     this.#aheadAt = at;
-    this.#aheadRow = row;
-    if (row >= 0) this.#touched[0] = this.#keptFirst(row);
+    this.#aheadRow = (slots[slot * 2] ?? 0) - 1;
   }
 
   /** Reads lines of times, states and flags into the columns; answers where another line begins. */
@@ -321,12 +323,6 @@ export class FastLease4 {
 
   #keptLength(row: number): number {
     return this.#rows.rows[row * ROW_WORDS + COLUMN_LENGTH] ?? 0;
-  }
-
-  /** The first eight bytes of the row's text. */
-  #keptFirst(row: number): number {
-    const offset = this.#rows.rows[row * ROW_WORDS + COLUMN_OFFSET] ?? 0;
-    return this.#rows.arena.viewOf(offset).getFloat64(Arena.within(offset), true);
   }
 
   /** Lines of the row's text if it stands here again byte for byte, with the closing brace behind it; else -1. */

@@ -24,6 +24,8 @@ export const COLUMN_DIRTY = 11;
 export const COLUMN_NEXT = 12;
 export const COLUMN_PREVIOUS = 13;
 export const COLUMN_HASH = 14;
+/** The slot that leads to this row. */
+const COLUMN_SLOT = 15;
 
 /** `bits`: three states of four bits each (0 none, 1 to 7 as listed, 8 unknown), flags, and how the text in the arena is to be read. */
 export const BITS_NEXT_SHIFT = 4;
@@ -61,30 +63,37 @@ export class Lease4Rows {
   rows = new Int32Array(START_ROWS * ROW_WORDS);
   count = 0;
   arena = new Arena();
-  /** Open addressing: row + 1, 0 for empty; a power of two, at most half full. */
-  slots = new Int32Array(START_ROWS * 2);
+  /**
+   * Open addressing, a power of two of slots, at most half of them taken. A slot is two words: the row + 1 (0 for none), and the place of the row's
+   * text, so that row and text can be fetched from main memory at the same time.
+   */
+  slots = new Int32Array(START_ROWS * 2 * 2);
   mask = START_ROWS * 2 - 1;
   /** Shift that keeps as many of the upper hash bits as there are blocks of 256 slots. */
   shift = 32 - Math.log2((START_ROWS * 2) / 256);
   readonly dirty: [number[], number[], number[]] = [[], [], []];
+  /** Bits of the readers that have asked at least once. */
+  #asked = 0;
 
-  /** The row of this address (32 bits), or -1. */
-  find(address: number): number {
+  /** The slot of this address (32 bits), or of the place where it would stand. */
+  slotOf(address: number): number {
     const { slots, rows, mask } = this;
     for (let at = this.hash(address); ; at = (at + 1) & mask) {
-      const row = (slots[at] ?? 0) - 1;
-      if (row < 0 || rows[row * ROW_WORDS] === address) return row;
+      const row = (slots[at * 2] ?? 0) - 1;
+      if (row < 0 || rows[row * ROW_WORDS] === address) return at;
     }
+  }
+
+  /** The row of this address, or -1. */
+  find(address: number): number {
+    return (this.slots[this.slotOf(address) * 2] ?? 0) - 1;
   }
 
   /** The row of this address, made if there is none; a new row is all unknown. */
   findOrAdd(address: number): number {
-    const { slots, rows, mask } = this;
-    for (let at = this.hash(address); ; at = (at + 1) & mask) {
-      const row = (slots[at] ?? 0) - 1;
-      if (row < 0) return this.#add(address, at);
-      if (rows[row * ROW_WORDS] === address) return row;
-    }
+    const slot = this.slotOf(address);
+    const row = (this.slots[slot * 2] ?? 0) - 1;
+    return row < 0 ? this.#add(address, slot) : row;
   }
 
   /** Neighbours stay neighbours, for ranges are dense; blocks of 256 are scattered, so that no stride piles up. */
@@ -98,8 +107,8 @@ export class Lease4Rows {
     const base = row * ROW_WORDS;
     this.rows[base] = address;
     for (let column = COLUMN_STARTS; column <= COLUMN_CLTT; column++) this.rows[base + column] = TIME_UNKNOWN;
-    this.slots[at] = row + 1;
-    if (this.count * 2 > this.slots.length) this.#growSlots();
+    this.#putSlot(row, at);
+    if (this.count > this.mask >> 1) this.#growSlots();
     this.markDirty(row);
     return row;
   }
@@ -110,16 +119,28 @@ export class Lease4Rows {
     this.rows = rows;
   }
 
+  #putSlot(row: number, slot: number): void {
+    this.rows[row * ROW_WORDS + COLUMN_SLOT] = slot;
+    this.slots[slot * 2] = row + 1;
+    this.slots[slot * 2 + 1] = this.rows[row * ROW_WORDS + COLUMN_OFFSET] ?? 0;
+  }
+
   #growSlots(): void {
-    const size = this.slots.length * 2;
-    this.slots = new Int32Array(size);
+    const size = (this.mask + 1) * 2;
+    this.slots = new Int32Array(size * 2);
     this.mask = size - 1;
     this.shift = 32 - Math.log2(size / 256);
     for (let row = 0; row < this.count; row++) {
       let at = this.hash(this.rows[row * ROW_WORDS] ?? 0);
-      while (this.slots[at] !== 0) at = (at + 1) & this.mask;
-      this.slots[at] = row + 1;
+      while (this.slots[at * 2] !== 0) at = (at + 1) & this.mask;
+      this.#putSlot(row, at);
     }
+  }
+
+  #setOffset(row: number, offset: number): void {
+    const base = row * ROW_WORDS;
+    this.rows[base + COLUMN_OFFSET] = offset;
+    this.slots[(this.rows[base + COLUMN_SLOT] ?? 0) * 2 + 1] = offset;
   }
 
   /** The place in the arena for a text of this length: the row's own, or a new one when it does not fit there. The length is noted. */
@@ -131,7 +152,7 @@ export class Lease4Rows {
       this.rows[base + COLUMN_LENGTH] = 0;
       if (this.arena.garbage > COMPACT_MIN && this.arena.garbage * 2 > this.arena.used) this.#compact();
       const given = Arena.capacityFor(length);
-      this.rows[base + COLUMN_OFFSET] = this.arena.allocate(given);
+      this.#setOffset(row, this.arena.allocate(given));
       this.rows[base + COLUMN_CAPACITY] = given;
     }
     this.rows[base + COLUMN_LENGTH] = length;
@@ -159,30 +180,38 @@ export class Lease4Rows {
         const offset = arena.allocate(capacity);
         const to = arena.place(offset);
         to.bytes.set(from.bytes.subarray(from.at, from.at + length), to.at);
-        rows[base + COLUMN_OFFSET] = offset;
+        this.#setOffset(row, offset);
       } else {
-        rows[base + COLUMN_OFFSET] = 0;
+        this.#setOffset(row, 0);
       }
       rows[base + COLUMN_CAPACITY] = capacity;
     }
     this.arena = arena;
   }
 
+  /** Until a reader asks for the first time nothing is noted for it: its first answer is every row. */
   markDirty(row: number): void {
+    if (this.#asked === 0) return;
     const at = row * ROW_WORDS + COLUMN_DIRTY;
     const bits = this.rows[at] ?? 0;
-    const missing = ~bits & ((1 << READERS) - 1);
+    const missing = this.#asked & ~bits;
     if (missing === 0) return;
     for (let reader = 0; reader < READERS; reader++) if ((missing >> reader) & 1) this.dirty[reader]?.push(row);
     this.rows[at] = bits | missing;
   }
 
-  /** The rows changed since this reader's last call, each once. */
+  /** The rows changed since this reader's last call, each once; all rows at the first call. */
   takeDirty(reader: 0 | 1 | 2): readonly number[] {
+    if (((this.#asked >> reader) & 1) === 0) {
+      this.#asked |= 1 << reader;
+      return Array.from({ length: this.count }, (_, row) => row);
+    }
     const taken = this.dirty[reader];
     this.dirty[reader] = [];
-    for (const row of taken)
-      this.rows[row * ROW_WORDS + COLUMN_DIRTY] = (this.rows[row * ROW_WORDS + COLUMN_DIRTY] ?? 0) & ~(1 << reader);
+    for (const row of taken) {
+      const at = row * ROW_WORDS + COLUMN_DIRTY;
+      this.rows[at] = (this.rows[at] ?? 0) & ~(1 << reader);
+    }
     return taken;
   }
 }
