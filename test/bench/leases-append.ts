@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildProgram } from "./build-program.js";
 
 /** Nanoseconds between an append and the moment a reader has it; the anchor is a C program with inotify and pread. */
 export interface AppendRound {
@@ -38,14 +39,9 @@ export async function measureAppendRound(options: AppendOptions): Promise<Append
     await finished(spawn("gcc", ["-O2", "-o", program, here("leases-append.c")], { stdio: "inherit" }));
     const count = String(2 * options.appends);
     const watch = (file: string): readonly string[] => [program, "watch", file, count];
-    const follow = (file: string): readonly string[] => [
-      process.execPath,
-      "--import",
-      "tsx",
-      here("leases-append-follow.ts"),
-      file,
-      count,
-    ];
+    const follower = join(directory, "follow.mjs");
+    await buildProgram(here("leases-append-follow.ts"), follower);
+    const follow = (file: string): readonly string[] => [process.execPath, follower, file, count];
     const anchor = await measure(join(directory, "anchor"), watch, { ...options, program });
     const ours = await measure(join(directory, "ours"), follow, { ...options, program });
     return { anchor, ours };
