@@ -10,7 +10,7 @@ const LOCAL_BLOCKS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Interfaces that container and VM engines make and name. */
-const CONTAINER_NAMES = /^(docker|cni|lxdbr|lxcbr|virbr|cali|flannel|veth|vnet)|^br-[0-9a-f]{12}$/;
+const CONTAINER_NAMES = /^(docker|podman|cni|lxdbr|incusbr|lxcbr|virbr|cali|flannel|veth|vnet)|^br-[0-9a-f]{12}$/;
 
 /** linkinfo kinds of tunnels and overlays (ip-link(8)). */
 const TUNNEL_KINDS = new Set(
