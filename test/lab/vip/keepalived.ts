@@ -40,9 +40,12 @@ function router(
 }`;
 }
 
-/** All keepalived processes of one host die at once: nothing takes the addresses away. */
+/**
+ * All keepalived processes of one host die at once: nothing takes the addresses away. They are stopped first, as a child whose parent dies ends in order
+ * and takes them away.
+ */
 export function killKeepalived(host: Host): number {
   const pids = processesIn([host.namespace]).filter((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("keepalived"));
-  for (const pid of pids) process.kill(pid, "SIGKILL");
+  for (const signal of ["SIGSTOP", "SIGKILL"] as const) for (const pid of pids) process.kill(pid, signal);
   return pids.length;
 }
