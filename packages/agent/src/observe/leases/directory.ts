@@ -21,85 +21,87 @@ export interface DirectoryPorts {
   readonly network: FollowFiles;
 }
 
-/** `concerns` is asked first, before any work: our own or anyone's other files in that directory must cost nothing. */
-export function watchLeasesDirectory(
-  directory: string,
-  ports: DirectoryPorts,
-  listener: { concerns(name: string | null): boolean; wake(): void },
-): WatchedDirectory {
-  const ownName = basename(directory);
-  let watch: DirectoryWatch | null = null;
-  let identity: string | null = null;
-  let watching: FollowWatching = { kind: "no-directory" };
-  let files = ports.local;
-  let wakes = 0;
-  let freeBytes: number | null = null;
+export interface EntryListener {
+  /** Asked first, before any work: our own or anyone's other files in that directory must cost nothing. */
+  concerns(name: string | null): boolean;
+  wake(): void;
+}
 
-  const disarm = (): void => {
-    watch?.close();
-    watch = null;
-    identity = null;
-  };
+export function watchLeasesDirectory(directory: string, ports: DirectoryPorts, listener: EntryListener): WatchedDirectory {
+  return new LeasesDirectory(directory, ports, listener);
+}
 
-  const arm = (found: string): void => {
+class LeasesDirectory implements WatchedDirectory {
+  watching: FollowWatching = { kind: "no-directory" };
+  files: FollowFiles;
+  freeBytes: number | null = null;
+  wakes = 0;
+  readonly #directory: string;
+  readonly #ownName: string;
+  readonly #ports: DirectoryPorts;
+  readonly #listener: EntryListener;
+  #watch: DirectoryWatch | null = null;
+  /** Of the directory that is watched or polled; null makes the next look begin again. */
+  #identity: string | null = null;
+
+  constructor(directory: string, ports: DirectoryPorts, listener: EntryListener) {
+    this.#directory = directory;
+    this.#ownName = basename(directory);
+    this.#ports = ports;
+    this.#listener = listener;
+    this.files = ports.local;
+  }
+
+  async tend(): Promise<void> {
+    const { network } = this.#ports;
+    this.freeBytes = await network.freeBytes(this.#directory);
+    const found = await network.directoryIdentity(this.#directory);
+    if (found !== null && found === this.#identity) return;
+    this.close();
+    const filesystem = await network.filesystem(this.#directory);
+    if (found === null || filesystem.kind === "absent") {
+      this.watching = { kind: "no-directory" };
+    } else if (filesystem.kind === "network") {
+      this.files = network;
+      this.watching = { kind: "polling", reason: "network", detail: filesystem.name };
+      this.#identity = found;
+    } else {
+      this.files = this.#ports.local;
+      this.#arm(found);
+    }
+  }
+
+  close(): void {
+    this.#watch?.close();
+    this.#watch = null;
+    this.#identity = null;
+  }
+
+  #arm(found: string): void {
     try {
-      watch = files.watch(directory, {
-        onEntry(name) {
-          // An event of the directory itself comes under its own name: it was moved or removed, and the next one of that name may even
-          // get the same inode number.
-          if (name === ownName) identity = null;
-          else if (!listener.concerns(name)) return;
-          wakes += 1;
-          listener.wake();
-        },
-        onFailure(error) {
-          disarm();
-          watching = unwatchable(error);
+      this.#watch = this.files.watch(this.#directory, {
+        onEntry: (name) => this.#noteEntry(name),
+        onFailure: (error) => {
+          this.close();
+          this.watching = unwatchable(error);
         },
       });
-      identity = found;
-      watching = { kind: "events" };
+      this.#identity = found;
+      this.watching = { kind: "events" };
     } catch (error) {
       if (!(error instanceof EnvironmentError)) throw error;
-      watching = unwatchable(error);
+      this.watching = unwatchable(error);
     }
-  };
+  }
 
-  const tend = async (): Promise<void> => {
-    freeBytes = await ports.network.freeBytes(directory);
-    const found = await ports.network.directoryIdentity(directory);
-    if (found !== null && found === identity) return;
-    disarm();
-    const kind = await ports.network.filesystem(directory);
-    if (found === null || kind.kind === "absent") {
-      watching = { kind: "no-directory" };
-      return;
-    }
-    files = kind.kind === "network" ? ports.network : ports.local;
-    if (kind.kind === "local") {
-      arm(found);
-      return;
-    }
-    watching = { kind: "polling", reason: "network", detail: kind.name };
-    identity = found;
-  };
-
-  return {
-    get watching() {
-      return watching;
-    },
-    get files() {
-      return files;
-    },
-    get freeBytes() {
-      return freeBytes;
-    },
-    get wakes() {
-      return wakes;
-    },
-    tend,
-    close: disarm,
-  };
+  #noteEntry(name: string | null): void {
+    // An event of the directory itself comes under its own name: it was moved or removed, and the next one of that name may even get the
+    // same inode number.
+    if (name === this.#ownName) this.#identity = null;
+    else if (!this.#listener.concerns(name)) return;
+    this.wakes += 1;
+    this.#listener.wake();
+  }
 }
 
 function unwatchable(error: EnvironmentError): FollowWatching {

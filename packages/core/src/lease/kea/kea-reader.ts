@@ -1,5 +1,6 @@
 import { Diagnostics, printableAscii } from "../diagnostics.js";
 import { decodeLatin1, decodeUtf8 } from "../octets.js";
+import type { LeaseDiagnostic } from "../model.js";
 import type { LeaseReader } from "../reader.js";
 import { parseKeaHeader, parseKeaLine, type KeaColumns } from "./kea-line.js";
 import { KeaTable } from "./kea-table.js";
@@ -13,87 +14,80 @@ const NEWLINE = 10;
  * may be pushed one after the other, oldest first, each with a newline behind it: every header line sets the columns anew.
  */
 export function createKeaReader(): LeaseReader {
-  const table = new KeaTable();
-  const diagnostics = new Diagnostics();
-  let columns: KeaColumns | null = null;
-  let tail: Uint8Array = new Uint8Array();
-  let tooLong = false;
-  let offset = 0;
-  let lines = 0;
-  let skipped = 0;
+  return new KeaReader();
+}
 
-  const skip = (code: string, message: string): void => {
-    skipped += 1;
-    diagnostics.add(code, () => lines, message);
-  };
+class KeaReader implements LeaseReader {
+  readonly table = new KeaTable();
+  offset = 0;
+  skippedDeclarations = 0;
+  readonly #diagnostics = new Diagnostics();
+  #columns: KeaColumns | null = null;
+  /** The line that has not ended yet; empty once it is too long to be one. */
+  #tail: Uint8Array = new Uint8Array();
+  #tooLong = false;
+  #lines = 0;
 
-  const takeLine = (octets: Uint8Array): void => {
-    lines += 1;
-    const line = (decodeUtf8(octets) ?? decodeLatin1(octets)).replace(/\r$/, "");
+  get pendingTail(): boolean {
+    return this.#tail.length > 0 || this.#tooLong;
+  }
+
+  diagnostics(): readonly LeaseDiagnostic[] {
+    return this.#diagnostics.all();
+  }
+
+  push(chunk: Uint8Array): void {
+    this.offset += chunk.length;
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      this.#keep(chunk.subarray(start, end));
+      this.#endLine();
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#keep(chunk.subarray(start));
+  }
+
+  finish(final: boolean): void {
+    if (final && this.pendingTail) this.#endLine();
+  }
+
+  #keep(part: Uint8Array): void {
+    if (this.#tooLong) return;
+    this.#tooLong = this.#tail.length + part.length > LINE_MAX;
+    this.#tail = this.#tooLong ? new Uint8Array() : joined(this.#tail, part);
+  }
+
+  #endLine(): void {
+    const line = this.#tail;
+    this.#tail = new Uint8Array();
+    this.#lines += 1;
+    if (this.#tooLong) this.#skip("kea-line-too-long", `a line is longer than ${LINE_MAX} octets`);
+    else this.#takeLine((decodeUtf8(line) ?? decodeLatin1(line)).replace(/\r$/, ""));
+    this.#tooLong = false;
+  }
+
+  #takeLine(line: string): void {
     if (line === "" || line.startsWith("#")) return;
     const header = parseKeaHeader(line);
     if (header !== null) {
-      columns = sameHeader(columns, header) ? columns : header;
-      table.family = header.family;
+      this.#columns = sameHeader(this.#columns, header) ? this.#columns : header;
+      this.table.family = header.family;
       return;
     }
-    if (columns === null) {
-      skip("kea-no-header", "a line stands before the names of the columns");
+    if (this.#columns === null) {
+      this.#skip("kea-no-header", "a line stands before the names of the columns");
       return;
     }
-    const read = parseKeaLine(line, columns);
-    if (read.kind === "lease") table.put(read.lease, line, columns);
-    else if (read.kind === "deleted") table.remove(read.key);
-    else skip("kea-line-damaged", `a line cannot be used, ${read.why}: ${printableAscii(line)}`);
-  };
+    const read = parseKeaLine(line, this.#columns);
+    if (read.kind === "lease") this.table.put(read.lease, line, this.#columns);
+    else if (read.kind === "deleted") this.table.remove(read.key);
+    else this.#skip("kea-line-damaged", `a line cannot be used, ${read.why}: ${printableAscii(line)}`);
+  }
 
-  const keep = (rest: Uint8Array): void => {
-    if (tooLong || tail.length + rest.length <= LINE_MAX) {
-      if (!tooLong) tail = joined(tail, rest);
-      return;
-    }
-    tooLong = true;
-    tail = new Uint8Array();
-  };
-
-  const endLine = (rest: Uint8Array): void => {
-    keep(rest);
-    const line = tail;
-    tail = new Uint8Array();
-    if (!tooLong) {
-      takeLine(line);
-      return;
-    }
-    tooLong = false;
-    lines += 1;
-    skip("kea-line-too-long", `a line is longer than ${LINE_MAX} octets`);
-  };
-
-  return {
-    table,
-    push(chunk) {
-      offset += chunk.length;
-      let start = 0;
-      for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-        endLine(chunk.subarray(start, end));
-        start = end + 1;
-      }
-      if (start < chunk.length) keep(chunk.subarray(start));
-    },
-    finish(final) {
-      if (final && (tail.length > 0 || tooLong)) endLine(new Uint8Array());
-    },
-    get offset() {
-      return offset;
-    },
-    get pendingTail() {
-      return tail.length > 0 || tooLong;
-    },
-    get skippedDeclarations() {
-      return skipped;
-    },
-    diagnostics: () => diagnostics.all(),
-  };
+  #skip(code: string, message: string): void {
+    this.skippedDeclarations += 1;
+    this.#diagnostics.add(code, () => this.#lines, message);
+  }
 }
 
 function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
