@@ -12,6 +12,7 @@ import {
   stateBits,
 } from "../table/lease4-rows.js";
 import { Arena } from "../table/arena.js";
+import { FastScout } from "./fast-scout.js";
 import { FastTail } from "./fast-tail.js";
 import { FastTime } from "./fast-time.js";
 import { doublesOf, wordOf } from "./fast-words.js";
@@ -23,9 +24,6 @@ export const FAST_SPAN = 4096;
 /** A longer block is left to the general reader, wherever it lies. */
 const BLOCK_MAX = 3840;
 
-const W_LEAS = wordOf("leas");
-const W_E_BLANK = wordOf("e ");
-const W_OPEN = wordOf(" {\n");
 const W_ST = wordOf("  st");
 const W_ARTS = wordOf("arts");
 const W_EN = wordOf("  en");
@@ -100,28 +98,21 @@ export class FastLease4 {
   /** Newlines in the last block read. */
   lines = 0;
   readonly #rows: Lease4Rows;
+  readonly #scout: FastScout;
   readonly #time = new FastTime();
   readonly #tail = new FastTail();
   readonly #columns = new Int32Array(COLUMNS);
   #view: DataView = new DataView(new ArrayBuffer(0));
   #bytes: Uint8Array = new Uint8Array();
-  #address = 0;
-  #row = -1;
   #seen = 0;
-  /** The next block, if it was seen already: where it begins, where its first line begins, its address and row. */
-  #aheadStart = -1;
-  #aheadAt = 0;
-  #aheadAddress = 0;
-  #aheadRow = -1;
-  readonly #touched = new Float64Array(1);
-
   constructor(rows: Lease4Rows) {
     this.#rows = rows;
+    this.#scout = new FastScout(rows);
   }
 
   /** The buffer that blocks are read from until the next call. */
   use(bytes: Uint8Array): void {
-    this.#aheadStart = -1;
+    this.#scout.forget();
     if (this.#bytes === bytes) return;
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -133,61 +124,23 @@ export class FastLease4 {
    */
   block(start: number, end: number): number {
     const view = this.#view;
-    const at = this.#begin(view, start);
+    const at = this.#scout.begin(view, start, end);
     if (at < 0) return -1;
-    const { row, tailStart } = { row: this.#row, tailStart: this.#lines(view, at) };
+    const { address } = this.#scout;
+    const row = this.#rows.find(address);
+    const tailStart = this.#lines(view, at);
     if (tailStart - start > BLOCK_MAX) return -1;
     const limit = start + BLOCK_MAX;
     let brace = row < 0 ? -1 : tailStart + this.#keptLength(row);
-    if (brace >= 0 && brace < limit) this.#foresee(view, brace);
     const keptLines = brace < 0 || brace >= limit ? -1 : this.#keptTail(row, tailStart);
-    if (keptLines < 0) {
-      brace = this.#tail.check(view, tailStart, limit);
-      if (brace >= 0) this.#foresee(view, brace);
-    }
+    if (keptLines < 0) brace = this.#tail.check(view, tailStart, limit);
     const tailLines = keptLines < 0 ? this.#tail.lines : keptLines;
     if (brace < 0 || brace >= end || tailLines > TAIL_LINES_MAX) return -1;
     this.#columns[BITS] = (this.#columns[BITS] ?? 0) | (tailLines << TAIL_LINES_SHIFT);
-    this.#store(row, tailStart, keptLines < 0 ? brace : -1);
+    this.#store(row < 0 ? this.#rows.findOrAdd(address) : row, tailStart, keptLines < 0 ? brace : -1);
     const newline = brace + 1 < end && view.getUint8(brace + 1) === NEWLINE ? 1 : 0;
     this.lines += tailLines + newline;
     return brace + 1 + newline;
-  }
-
-  /** Reads the header and looks the row up, if that was not foreseen; answers where the first line begins, or -1. */
-  #begin(view: DataView, start: number): number {
-    if (start === this.#aheadStart) {
-      this.#aheadStart = -1;
-      this.#address = this.#aheadAddress;
-      // The block before may have made the row.
-      this.#row = this.#aheadRow >= 0 ? this.#aheadRow : this.#rows.find(this.#address);
-      return this.#aheadAt;
-    }
-    if (view.getInt32(start, true) !== W_LEAS) return -1;
-    const at = this.#header(view, start);
-    if (at >= 0) this.#row = this.#rows.find(this.#address);
-    return at;
-  }
-
-  /**
-   * The block behind this closing brace, if one stands there: its row and text are fetched from main memory while this one is finished. Only a
-   * hint; the row counts when that block is read.
-   */
-  #foresee(view: DataView, brace: number): void {
-    this.#aheadStart = -1;
-    if (view.getInt32(brace + 2, true) !== W_LEAS) return;
-    const address = this.#address;
-    const at = this.#header(view, brace + 2);
-    this.#aheadAddress = this.#address;
-    this.#address = address;
-    if (at < 0) return;
-    const { slots, arena } = this.#rows;
-    const slot = this.#rows.slotOf(this.#aheadAddress);
-    const offset = slots[slot * 2 + 1] ?? 0;
-    this.#touched[0] = arena.viewOf(offset).getFloat64(Arena.within(offset), true);
-    this.#aheadStart = brace + 2;
-    this.#aheadAt = at;
-    this.#aheadRow = (slots[slot * 2] ?? 0) - 1;
   }
 
   /** Reads lines of times, states and flags into the columns; answers where another line begins. */
@@ -203,31 +156,6 @@ export class FastLease4 {
       this.lines++;
     }
     return at;
-  }
-
-  /** `lease A.B.C.D {`: answers where the next line begins. */
-  #header(view: DataView, start: number): number {
-    if (view.getInt16(start + 4, true) !== W_E_BLANK) return -1;
-    let at = start + 6;
-    let address = 0;
-    for (let octet = 0; octet < 4; octet++) {
-      let value = view.getUint8(at) - 0x30;
-      if (value < 0 || value > 9) return -1;
-      let digit = view.getUint8(++at) - 0x30;
-      if (digit >= 0 && digit <= 9) {
-        value = value * 10 + digit;
-        digit = view.getUint8(++at) - 0x30;
-        if (digit >= 0 && digit <= 9) {
-          value = value * 10 + digit;
-          at++;
-        }
-      }
-      if (value > 255) return -1;
-      address = (address << 8) | value;
-      if (octet < 3 && view.getUint8(at++) !== 0x2e) return -1;
-    }
-    this.#address = address;
-    return (view.getInt32(at, true) & THREE_BYTES) === W_OPEN ? at + 3 : -1;
   }
 
   /** One line of times, states or flags; answers where the next begins, or -1 for a line of another kind. */
@@ -352,9 +280,8 @@ export class FastLease4 {
   }
 
   /** Writes what differs. `tailEnd` below 0: the row's text stays. */
-  #store(found: number, tailStart: number, tailEnd: number): void {
+  #store(row: number, tailStart: number, tailEnd: number): void {
     const table = this.#rows;
-    const row = found < 0 ? table.findOrAdd(this.#address) : found;
     const { rows } = table;
     const base = row * ROW_WORDS + 1;
     const columns = this.#columns;
