@@ -21,7 +21,9 @@ export function viewNetworks(topology: Topology, subnets: readonly Subnet[]): re
       prefix,
       state: subnet === undefined ? "proposed" : "declared",
       subnet: subnet?.id ?? null,
-      racks: racks.map(({ rack, addresses }) => ({ name: nameOf(topology, rack), addresses: [...addresses] })),
+      racks: racks
+        .map(({ rack, addresses }) => ({ name: nameOf(topology, rack), addresses: [...addresses] }))
+        .sort((a, b) => compareText(a.name, b.name)),
       segment: bySegment.get(key) ?? null,
       discrepancies: found
         .filter((entry) => entry.site === site && entry.subjects.includes(prefix))

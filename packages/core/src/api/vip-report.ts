@@ -3,7 +3,7 @@ import { coveringPrefix } from "../interface/covering-prefix.js";
 import { mergeByAddress } from "../interface/verdict.js";
 import type { Allocation, Subnet } from "../ipam/model.js";
 import { nameOf, rackVerdicts } from "../topology/fleet-verdict.js";
-import { virtualAddresses, type VirtualAddress } from "../topology/holders.js";
+import { virtualAddresses, type Holder, type VirtualAddress } from "../topology/holders.js";
 import type { Topology } from "../topology/topology.js";
 import { isoTime } from "./lease-view.js";
 import type { VipMoveView, VipView } from "./vip.js";
@@ -35,7 +35,7 @@ export function viewVips({ topology, subnets, allocations }: VipSources): readon
         address: entry.address,
         subnet: coveringPrefix(prefixes, entry.address),
         owner: owners.get(`${entry.address} ${entry.site}`) ?? null,
-        holders: entry.holders.map(({ name, interfaceName, since, lost, unattached }) => ({
+        holders: byName(entry.holders).map(({ name, interfaceName, since, lost, unattached }) => ({
           rack: name,
           interface: interfaceName,
           since: isoTime(since),
@@ -47,6 +47,10 @@ export function viewVips({ topology, subnets, allocations }: VipSources): readon
         lastMove: lastMove(topology, entry),
       };
     });
+}
+
+function byName(holders: readonly Holder[]): readonly Holder[] {
+  return [...holders].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The first holder's: all of them have reasons, and one is enough to understand it. */

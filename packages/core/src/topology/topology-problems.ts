@@ -83,7 +83,10 @@ function rackProblems(topology: Topology, facts: TopologyRack): readonly Problem
 }
 
 function names(holders: readonly CurrentHolder[]): string {
-  return holders.map(({ rack }) => rack.report.name).join(" and ");
+  return holders
+    .map(({ rack }) => rack.report.name)
+    .sort()
+    .join(" and ");
 }
 
 function compareText(a: string, b: string): number {
