@@ -54,6 +54,7 @@ export interface TopologyKeeperPorts {
 const PASS_INTERVAL_MS = 500;
 /** How far behind the truth the saved time of the last look may be, and so the time of a move that nobody saw. */
 const PERIOD_MS = 60_000;
+const RETRY_MS = 1000;
 
 /** Loads what a former run knew and follows registry and ledger from then on. */
 export async function createTopologyKeeper(ports: TopologyKeeperPorts): Promise<TopologyKeeper> {
@@ -121,7 +122,7 @@ class MergedTopology implements TopologyKeeper {
       if (signal.aborted) return;
       this.#wakeup.take()();
       due = nextChange(this.current());
-      const dueMs = due === null ? PERIOD_MS : Math.min(due - this.#now(), PERIOD_MS);
+      const dueMs = Math.min(due === null ? PERIOD_MS : due - this.#now(), failing ? RETRY_MS : PERIOD_MS);
       await this.#wakeup.wait({ atLeastMs: PASS_INTERVAL_MS, atMostMs: Math.max(dueMs, PASS_INTERVAL_MS) }, signal);
     }
   }

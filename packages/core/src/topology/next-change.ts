@@ -17,10 +17,10 @@ export function nextChange(topology: Topology): number | null {
   }
   for (const [key] of topology.shared.entries()) {
     const facts = topology.addresses.get(key);
-    for (const rack of facts?.holders ?? []) {
-      const held = facts === undefined ? undefined : topology.racks.get(rack)?.held.get(facts.address);
-      if (held !== undefined) consider(held.since + times.failoverMs);
-    }
+    if (facts === undefined) continue;
+    const since = facts.holders.map((rack) => topology.racks.get(rack)?.held.get(facts.address)?.since ?? 0);
+    // The first holder has nobody beside it: an overlap begins with the second.
+    for (const begun of since.sort((a, b) => a - b).slice(1)) consider(begun + times.failoverMs);
   }
   return next === Infinity ? null : next;
 }
