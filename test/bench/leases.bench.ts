@@ -141,7 +141,7 @@ function measureMemory({
 /** The reader as one file of plain JavaScript. */
 async function buildReader(folder: string): Promise<string> {
   const { build } = (await import(createRequire(import.meta.url).resolve("esbuild"))) as {
-    build(options: Record<string, unknown>): Promise<unknown>;
+    readonly build: (options: Record<string, unknown>) => Promise<unknown>;
   };
   const outfile = join(folder, "leases-read.mjs");
   await build({
