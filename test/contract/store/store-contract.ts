@@ -2,14 +2,22 @@ import {
   ipAddress,
   ipPrefix,
   parseHardwareAddress,
+  type AddressFacts,
   type Allocation,
   type HardwareAddress,
   type LeaseReport,
   type Machine,
   type Quarantine,
+  type StoredRack,
   type Subnet,
 } from "@berth/core";
-import type { AuditEntry, RackRecord, Store, TokenRecord } from "../../../packages/coordinator/src/store/store.js";
+import type {
+  AuditEntry,
+  RackRecord,
+  Store,
+  TokenRecord,
+  TopologyChange,
+} from "../../../packages/coordinator/src/store/store.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 /** What a contract needs of an engine: a store, and the same store again after it was closed. */
@@ -102,6 +110,22 @@ const lease: LeaseReport = {
   ends: "never",
 };
 
+const vip: AddressFacts = {
+  site: "default",
+  address: ipAddress("192.168.50.9"),
+  holders: ["r-1"],
+  departed: null,
+  owner: null,
+  proof: null,
+  moves: [{ from: "r-2", to: "r-1", at: 4, proves: true }],
+};
+
+function part(rackId: string, reportedAt: number): StoredRack {
+  return { rack: rackId, reportedAt, gapFrom: null, backAt: null, settled: [], held: [], problems: [], left: [vip.address] };
+}
+
+const NO_CHANGE: TopologyChange = { racks: [], goneRacks: [], addresses: [], goneAddresses: [], moves: [], seenAt: 0 };
+
 /** Every engine and the fake keep these promises. */
 export function storeContract(name: string, underTest: () => Promise<StoreUnderTest>): void {
   describe(`${name} keeps the promises of a store`, () => {
@@ -153,6 +177,51 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
       expect(await store.ledger.load()).toEqual({ revision: 1, content });
       expect(await store.audit.list(0, 10)).toEqual([{ ...entry, number: 1 }]);
       expect(await store.audit.list(1, 10)).toEqual([]);
+    });
+
+    test("keeps a topology by its parts: changed ones are replaced, gone ones go, moves are added", async () => {
+      expect(await store.topology.load()).toEqual({ racks: [], addresses: [], seenAt: null });
+      await store.topology.save({
+        ...NO_CHANGE,
+        racks: [part("r-1", 1), part("r-2", 1)],
+        addresses: [vip, { ...vip, site: "west" }],
+        seenAt: 5,
+      });
+      await store.topology.save({
+        ...NO_CHANGE,
+        racks: [part("r-1", 2)],
+        goneRacks: ["r-2", "r-9"],
+        addresses: [{ ...vip, holders: ["r-2"] }],
+        goneAddresses: [{ site: "west", address: vip.address }],
+        seenAt: 6,
+      });
+      await reopen();
+      expect(await store.topology.load()).toEqual({
+        racks: [part("r-1", 2)],
+        addresses: [{ ...vip, holders: ["r-2"] }],
+        seenAt: 6,
+      });
+    });
+
+    test("tells moves newest first, of one address or of all, page by page", async () => {
+      const move = (at: number, text = "192.168.50.9") => ({
+        site: "default",
+        address: ipAddress(text),
+        from: "r1",
+        to: "r2",
+        at,
+      });
+      await store.topology.save({ ...NO_CHANGE, moves: [move(1), move(2, "2001:db8::9")], seenAt: 1 });
+      await store.topology.save({ ...NO_CHANGE, moves: [move(3)], seenAt: 2 });
+      await reopen();
+      const first = await store.topology.moves({ address: null, after: null, limit: 2 });
+      expect(first).toEqual([
+        { ...move(3), number: 3 },
+        { ...move(2, "2001:db8::9"), number: 2 },
+      ]);
+      expect(await store.topology.moves({ address: null, after: 2, limit: 2 })).toEqual([{ ...move(1), number: 1 }]);
+      const ofOne = await store.topology.moves({ address: ipAddress("2001:db8::9"), after: null, limit: 9 });
+      expect(ofOne.map(({ at }) => at)).toEqual([2]);
     });
 
     test("changes and removes records", async () => {

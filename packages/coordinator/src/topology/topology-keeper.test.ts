@@ -46,7 +46,7 @@ class Region {
     const ledger = await openLedger({ ...ports, racks, kept: (site, address) => this.keeper.holder(site, address) });
     this.keeper = await createTopologyKeeper({ ...ports, registry, ledger, addresses: this.addresses });
     const topology = () => this.keeper.current();
-    const policy = { forwarders: [], mailbox: null };
+    const policy = { forwarders: [], mailbox: null, ntpUpstreams: [] };
     this.planner = await createPlanner({ ...ports, ledger, racks, policy, topology });
     this.#running = Promise.all([this.keeper.run(this.#stop.signal), this.planner.run(this.#stop.signal)]);
     if (ledger.subnets().length === 0) {
@@ -129,7 +129,7 @@ describe("a virtual address", () => {
     expect(await moves()).toEqual([`${VIP} r1 r2`, `${VIP} r2 r1`, `${VIP} r1 r2`]);
   });
 
-  it("is given to nobody while it is between two racks", async () => {
+  it("is given to nobody while it is between two racks", () => {
     region.report("r1", OWN.r1);
     expect(region.keeper.holder("default", ipAddress(VIP))).toMatchObject({ code: "held-by-rack" });
     expect(region.keeper.holder("default", ipAddress("192.168.50.77"))).toBeNull();
