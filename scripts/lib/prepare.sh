@@ -83,6 +83,23 @@ services() {
   } | sort -u
 }
 
+# A program of a package that cannot be installed beside what a host has (chrony would push systemd-timesyncd out): unpacked into the
+# checkout's cache and put on the PATH of this run.
+require_unpacked() {
+  local package=$1 program=$2 unpacked=$ROOT/.cache/unpacked
+  PATH=$PATH:$unpacked/usr/sbin:$unpacked/usr/bin
+  command -v "$program" >/dev/null || step "unpacking $package for the tests" "unpack-$package.log" unpack "$package"
+}
+
+unpack() {
+  local folder
+  folder=$(mktemp -d) || return 1
+  (cd "$folder" && apt-get download "$1" && mkdir -p "$ROOT/.cache/unpacked" && dpkg-deb -x ./*.deb "$ROOT/.cache/unpacked")
+  local status=$?
+  rm -rf "$folder"
+  return $status
+}
+
 # The checkout may belong to a person who called sudo: what is made in it stays theirs.
 as_owner() {
   local owner

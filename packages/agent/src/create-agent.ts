@@ -16,10 +16,14 @@ import type { AgentConfig } from "./config.js";
 import { openDesiredKeeper, type DesiredKeeper } from "./desired/desired-keeper.js";
 import { loadIdentity, saveIdentity, type Identity } from "./identity/identity.js";
 import { createLink, type Link } from "./link/link.js";
+import type { ConfiguredAddresses } from "./observe/host/host-knowledge.js";
+import { runHostReporter } from "./observe/host/host-reporter.js";
 import { systemFollowPrograms } from "./observe/interfaces/follow-program.js";
 import { createInterfaceObserver, type InterfaceObserver, type ScanState } from "./observe/interfaces/interface-observer.js";
 import { followLeases } from "./observe/leases/follow-leases.js";
 import type { LeaseFollower } from "./observe/leases/model.js";
+import { askTime } from "./observe/ntp/ask-time.js";
+import { createTimeWatch, type TimeWatch } from "./observe/ntp/time-watch.js";
 import { createDhcpdReconciler } from "./reconcile/dhcpd.js";
 import { dhcpdGoal } from "./reconcile/dhcpd-goal.js";
 import { createEnlistmentLinks } from "./reconcile/enlistment.js";
@@ -59,7 +63,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const follower = followLeases(paths.dhcpd.leases, ports);
   const link = createAgentLink({ config, paths, identity, keeper, follower, ports });
   const attach = createAttachment(config, { keeper, observer });
-  const parts = { paths, identity, bells, keeper, observer, follower, link, attach, ports };
+  const parts = { paths, addresses: config.addresses, identity, bells, keeper, observer, follower, link, attach, ports };
   const reconcilers = await createReconcilers(parts);
   return new RunningAgent({ ...parts, reconcilers });
 }
@@ -123,6 +127,8 @@ function createAgentLink(from: {
 
 interface AgentParts {
   readonly paths: AgentPaths;
+  /** What the configuration says of this host's addresses. */
+  readonly addresses: ConfiguredAddresses;
   readonly identity: Identity;
   readonly bells: { readonly dhcpd: Bell; readonly named: Bell };
   readonly keeper: DesiredKeeper;
@@ -161,10 +167,17 @@ async function createReconcilers(parts: AgentParts): Promise<{ dhcpd: Reconciler
 
 class RunningAgent implements Agent {
   readonly #parts: AgentParts & { readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler } };
+  readonly #time: TimeWatch;
   #reported = "";
 
   constructor(parts: AgentParts & { readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler } }) {
     this.#parts = parts;
+    this.#time = createTimeWatch({
+      clock: parts.ports.clock,
+      addresses: () => parts.attach.links()?.links.map(({ address }) => address) ?? [],
+      ask: (address) => askTime(address),
+      onChange: () => this.#report(),
+    });
   }
 
   status(): AgentStatus {
@@ -185,13 +198,12 @@ class RunningAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { paths, bells, observer, follower, link, reconcilers, ports } = this.#parts;
+    const { paths, addresses, bells, observer, follower, link, reconcilers, ports } = this.#parts;
     const { clock, log } = ports;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const server = await serveStatus(paths.socket, () => this.status());
-    observer.onChange((interfaces) => {
-      link.reportInterfaces(interfaces);
+    observer.onChange(() => {
       bells.dhcpd.ring();
       bells.named.ring();
     });
@@ -200,6 +212,8 @@ class RunningAgent implements Agent {
     log.info({ rack: this.#parts.identity.name, state: paths.state }, "agent runs");
     const parts = [
       observer.run(either),
+      runHostReporter({ addresses, observer, follower, clock, log, report: (host) => link.reportHost(host) }, either),
+      this.#time.run(either),
       follower.run(either),
       link.run(either),
       runReconciler(reconcilers.dhcpd, { bell: bells.dhcpd, clock, onPass }, either),
@@ -217,7 +231,12 @@ class RunningAgent implements Agent {
   #report(): void {
     const { link, keeper, reconcilers } = this.#parts;
     const daemons = [reconcilers.dhcpd.status(), reconcilers.named.status()];
-    const status = { accepted: keeper.current()?.generation ?? 0, daemons, problems: [...this.#problems()] };
+    const status = {
+      accepted: keeper.current()?.generation ?? 0,
+      daemons,
+      problems: [...this.#problems()],
+      ntp: this.#time.answers(),
+    };
     const text = JSON.stringify(status);
     if (text === this.#reported) return;
     this.#reported = text;

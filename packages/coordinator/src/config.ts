@@ -48,6 +48,12 @@ export const coordinatorConfigSchema = z.strictObject({
       vips: z.array(ipAddressSchema).max(ADDRESSES_MAX).default([]),
     })
     .prefault({}),
+  ntp: z
+    .strictObject({
+      /** Time servers that machines are given where no rack of their network answers. */
+      upstreams: z.array(ipAddressSchema).default([]),
+    })
+    .prefault({}),
   log: z.strictObject({ level: z.enum(["debug", "info", "warn", "error"]).default("info") }).prefault({}),
 });
 export type CoordinatorConfig = z.infer<typeof coordinatorConfigSchema>;

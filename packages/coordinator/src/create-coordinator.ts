@@ -80,7 +80,14 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     const { addresses } = config;
     const keeper: TopologyKeeper = await createTopologyKeeper({ ...ports, registry, ledger, store, addresses });
     const topology = (): Topology => keeper.current();
-    const planner: Planner = await createPlanner({ ledger, racks, store, ...ports, policy: config.dns, topology });
+    const planner: Planner = await createPlanner({
+      ledger,
+      racks,
+      store,
+      ...ports,
+      policy: { ...config.dns, ntpUpstreams: config.ntp.upstreams },
+      topology,
+    });
     const own = await openOwnAddresses(config, keeper, ports);
     const advertised = (): readonly string[] => advertisedLink(config, own?.list() ?? []);
     const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];

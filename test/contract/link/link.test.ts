@@ -41,7 +41,7 @@ describe.each(CARRIERS)("link %s", (carrier) => {
   it("carries what a rack sees up, and what it must run down", async () => {
     const rack = await start("r1");
     rack.leases.set("a", lease("192.0.2.7"));
-    rack.link.reportInterfaces([nic("eth0", "192.0.2.1")]);
+    rack.link.reportHost({ interfaces: [nic("eth0", "192.0.2.1")], knowledge: null });
     rack.link.reportStatus({ accepted: 0, daemons: [], problems: [problem("made-up")] });
     world.desired.set(rack.identity.rack, desired(rack.identity.rack, 3));
     await waitUntil(() => view(rack), {
@@ -63,7 +63,7 @@ describe.each(CARRIERS)("link %s", (carrier) => {
     await waitUntil(() => behind.heard, { describe: "desired", until: (heard) => heard.some(({ type }) => type === "desired") });
     const level = await rawPeer(world, identity);
     level.hello({ generation: 5 });
-    level.say({ type: "status", sequence: 1, accepted: 5, daemons: [], problems: [] });
+    level.say({ type: "status", sequence: 1, accepted: 5, daemons: [], problems: [], ntp: null });
     await waitUntil(() => level.heard, {
       describe: "acknowledged",
       until: (heard) => heard.some(({ type }) => type === "acknowledge"),
@@ -123,7 +123,7 @@ describe.each(CARRIERS)("link %s", (carrier) => {
   it("keeps a rack's facts over a restart of the coordinator and takes everything anew", async () => {
     const rack = await start("r1");
     rack.leases.set("a", lease("192.0.2.7"));
-    rack.link.reportInterfaces([nic("eth0", "192.0.2.1")]);
+    rack.link.reportHost({ interfaces: [nic("eth0", "192.0.2.1")], knowledge: null });
     rack.link.renewLeases();
     await waitUntil(() => view(rack).leases.size, { describe: "the snapshot arrived", until: (size) => size === 1 });
     rack.sent.length = 0;
@@ -139,9 +139,9 @@ describe.each(CARRIERS)("link %s", (carrier) => {
 
   it("an empty report of interfaces is no report", async () => {
     const rack = await start("r1");
-    rack.link.reportInterfaces([nic("eth0", "192.0.2.1")]);
+    rack.link.reportHost({ interfaces: [nic("eth0", "192.0.2.1")], knowledge: null });
     await waitUntil(() => view(rack).interfaces.length, { describe: "interfaces arrived", until: (n) => n === 1 });
-    rack.link.reportInterfaces([]);
+    rack.link.reportHost({ interfaces: [], knowledge: null });
     rack.link.reportStatus({ accepted: 0, daemons: [], problems: [problem("after")] });
     await waitUntil(() => view(rack).problems.length, { describe: "the status behind it arrived", until: (n) => n === 1 });
     expect(view(rack).interfaces).toHaveLength(1);
@@ -185,7 +185,7 @@ describe.each(CARRIERS)("link %s", (carrier) => {
     for (const frame of frames) peer.channel.send(Uint8Array.from(frame));
     peer.say({ type: "sing", song: "of tomorrow" } as never);
     peer.say({ type: "interfaces", sequence: "seven" } as never);
-    peer.say({ type: "status", sequence: 9, accepted: 0, daemons: [], problems: [] });
+    peer.say({ type: "status", sequence: 9, accepted: 0, daemons: [], problems: [], ntp: null });
     await waitUntil(() => peer.heard, {
       describe: "the good frame was acknowledged",
       until: (heard) => heard.at(-1)?.type === "acknowledge",
@@ -249,7 +249,7 @@ describe.each(CARRIERS)("link %s", (carrier) => {
     newer.hello();
     await waitUntil(() => older.closed, { describe: "the older is closed", until: (closed) => closed.length === 1 });
     expect(older.heard.at(-1)).toMatchObject({ type: "refuse", problem: { code: "session-replaced" } });
-    newer.say({ type: "status", sequence: 1, accepted: 0, daemons: [], problems: [] });
+    newer.say({ type: "status", sequence: 1, accepted: 0, daemons: [], problems: [], ntp: null });
     await waitUntil(() => newer.heard, {
       describe: "the newer is served",
       until: (heard) => heard.at(-1)?.type === "acknowledge",

@@ -28,7 +28,7 @@ afterEach(async () => {
 it("what a rack reported is there after the coordinator's database was closed and opened again", async () => {
   const identity = await admit(world, "r1");
   const rack = startRack(world, identity);
-  rack.link.reportInterfaces([nic("eth0", "192.0.2.1")]);
+  rack.link.reportHost({ interfaces: [nic("eth0", "192.0.2.1")], knowledge: null });
   rack.leases.set("a", lease("192.0.2.7"));
   rack.link.renewLeases();
   const view = () => world.registry().view(identity.rack);
@@ -50,7 +50,7 @@ it("a token is spent, and a removed rack gone, for good", async () => {
   const identity = await admit(world, "r1");
   expect((await store.tokens.list())[0]?.usedBy).toBe(world.registry().record(identity.rack)?.publicKeyHash);
   const rack = startRack(world, identity);
-  rack.link.reportInterfaces([nic("eth0", "192.0.2.1")]);
+  rack.link.reportHost({ interfaces: [nic("eth0", "192.0.2.1")], knowledge: null });
   await waitUntil(() => world.registry().view(identity.rack)?.interfaces.length, { describe: "report merged" });
   await world.registry().remove(identity.rack);
   await waitUntil(() => rack.link.status().problem?.code, { describe: "refused", until: (code) => code === "rack-unknown" });

@@ -10,7 +10,7 @@ import {
   type Channel,
   type CoordinatorMessage,
   type DesiredState,
-  type HostInterface,
+  type HostReport,
   type LeaseChanges,
   type LeaseReport,
   type LinkEffect,
@@ -58,7 +58,7 @@ export interface LinkOptions {
 export interface Link {
   /** Dials, and dials again, until aborted. */
   run(signal: AbortSignal): Promise<void>;
-  reportInterfaces(interfaces: readonly HostInterface[]): void;
+  reportHost(host: HostReport): void;
   reportStatus(status: StatusReport): void;
   /** Leases that came, changed or went since the last call. */
   changeLeases(changes: LeaseChanges): void;
@@ -129,8 +129,8 @@ class RegionLink implements Link {
     }
   }
 
-  reportInterfaces(interfaces: readonly HostInterface[]): void {
-    this.#outbox.setInterfaces(interfaces);
+  reportHost(host: HostReport): void {
+    this.#outbox.setHost(host);
     this.#bell.ring();
   }
 

@@ -20,7 +20,7 @@ async function start(): Promise<void> {
   const store = createMemoryStore(disk);
   const racks = (): RackView[] => views;
   ledger = await openLedger({ ...ports, store, racks });
-  planner = await createPlanner({ ...ports, ledger, racks, store, policy: { forwarders: [], mailbox: null } });
+  planner = await createPlanner({ ...ports, ledger, racks, store, policy: { forwarders: [], mailbox: null, ntpUpstreams: [] } });
   stop = new AbortController();
   running = planner.run(stop.signal);
 }

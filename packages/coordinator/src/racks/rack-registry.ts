@@ -214,7 +214,6 @@ function newEntry(record: RackRecord): Entry {
 
 function viewOf({ record, facts, connection, lastSeenAt }: Entry): RackView {
   const { id, name, site, joinedAt } = record;
-  const { interfaces, interfacesAt, leases, accepted, daemons, problems } = facts;
-  const connected = connection !== null;
-  return { id, name, site, joinedAt, connected, lastSeenAt, interfaces, interfacesAt, leases, accepted, daemons, problems };
+  const { staged: _, ...reported } = facts;
+  return { id, name, site, joinedAt, connected: connection !== null, lastSeenAt, ...reported };
 }

@@ -2,9 +2,9 @@ import {
   emptyTopology,
   mergeReport,
   noteConnection,
+  reportOf,
   restoreRack,
   restoreTopology,
-  type RackReport,
   type RackView,
   type RegionKnowledge,
   type Topology,
@@ -36,9 +36,4 @@ export async function openTopology(
     topology = noteConnection(topology, { rack: view.id, connected: false }, now).topology;
   }
   return topology;
-}
-
-/** The registry has already put the reports of a rack in order, whatever connection they came on: the number is ours. */
-export function reportOf({ id, name, site, interfaces }: RackView, sequence: number): RackReport {
-  return { rack: id, name, site, interfaces, session: 0, sequence };
 }

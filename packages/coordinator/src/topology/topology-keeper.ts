@@ -8,6 +8,7 @@ import {
   noteKnowledge,
   noteServers,
   removeRack,
+  reportOf,
   serversOf,
   type IpAddress,
   type ObservedHolder,
@@ -22,7 +23,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import { Wakeup } from "../plan/wakeup.js";
 import type { RackRegistry } from "../racks/rack-registry.js";
 import type { Store } from "../store/store.js";
-import { openTopology, reportOf } from "./open-topology.js";
+import { openTopology } from "./open-topology.js";
 import { UnsavedTopology } from "./unsaved-topology.js";
 
 /**
@@ -68,7 +69,7 @@ export async function createTopologyKeeper(ports: TopologyKeeperPorts): Promise<
 }
 
 /** What was last taken in of a rack, to tell what is news. */
-type Taken = Pick<RackView, "interfaces" | "name" | "site" | "daemons" | "connected">;
+type Taken = Pick<RackView, "interfaces" | "knowledge" | "name" | "site" | "daemons" | "ntp" | "connected">;
 
 class MergedTopology implements TopologyKeeper {
   readonly #ports: TopologyKeeperPorts;
@@ -136,8 +137,13 @@ class MergedTopology implements TopologyKeeper {
       this.#follow(id, { topology: removeRack(this.#topology, id, this.#now()), events: [] });
       return;
     }
-    const reported = taken?.interfaces !== view.interfaces || taken.name !== view.name || taken.site !== view.site;
-    if (!reported && taken.daemons === view.daemons && taken.connected === view.connected) return;
+    const reported =
+      taken?.interfaces !== view.interfaces ||
+      taken.knowledge !== view.knowledge ||
+      taken.name !== view.name ||
+      taken.site !== view.site;
+    const same = taken?.daemons === view.daemons && taken.ntp === view.ntp && taken.connected === view.connected;
+    if (!reported && same) return;
     this.#taken.set(id, view);
     this.#follow(id, this.#stepOf(view, reported));
   }

@@ -7,7 +7,7 @@ import { desiredStateSchema } from "../desired/schema.js";
 import type { RackView } from "../topology/rack-view.js";
 import { planRacks, slicesIn, type RegionPlan } from "./plan-racks.js";
 
-const policy = { forwarders: [], mailbox: null };
+const policy = { forwarders: [], mailbox: null, ntpUpstreams: [] };
 
 function plan(desk: Desk, racks: readonly RackView[] = desk.racks): RegionPlan {
   const { subnets, allocations, quarantines } = desk.state.content();

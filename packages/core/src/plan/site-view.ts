@@ -31,6 +31,8 @@ export interface PlanPolicy {
   readonly forwarders: readonly IpAddress[];
   /** Mailbox in the SOA of every zone, in domain form; null is hostmaster of the zone's own domain. */
   readonly mailbox: string | null;
+  /** Time servers that machines are given where no rack of their network answers. */
+  readonly ntpUpstreams: readonly IpAddress[];
 }
 
 /** One site: equal prefixes of two sites are two networks, so nothing crosses it. */
@@ -63,7 +65,7 @@ export function sitesOf(sources: PlanSources): readonly SiteView[] {
     const servers = new Map<number, ServerLists>();
     for (const subnet of subnets) {
       const serving = racks.filter(({ id }) => served.get(id)?.includes(subnet) === true).map(({ id }) => id);
-      if (serving.length > 0) servers.set(subnet.id, serverLists(subnet, topology, serving));
+      if (serving.length > 0) servers.set(subnet.id, serverLists(subnet, { topology, policy: sources.policy }, serving));
     }
     return { site, subnets, allocations, quarantines, racks, served, servers, topology };
   });
@@ -101,10 +103,15 @@ function networkOf({ observed }: AddressVerdict): IpPrefix {
 }
 
 /** The servers that machines of the subnet are given; pinned ones as they stand. */
-function serverLists(subnet: Subnet, topology: Topology, serving: readonly string[]): ServerLists {
-  const lists = serversFor(subnet, topology, { serving, dns: subnet.dns, ntp: subnet.ntp, upstreamNtp: [] });
-  // Agents do not ask NTP servers yet: that none has answered says nothing.
-  return { ...lists, problems: lists.problems.filter(({ code }) => code !== "ntp-not-answering") };
+function serverLists(
+  subnet: Subnet,
+  { topology, policy }: { topology: Topology; policy: PlanPolicy },
+  serving: readonly string[],
+): ServerLists {
+  const lists = serversFor(subnet, topology, { serving, dns: subnet.dns, ntp: subnet.ntp, upstreamNtp: policy.ntpUpstreams });
+  // Where no rack of the region keeps time for others and no upstream is named, nobody misses what was never there.
+  const keepsTime = policy.ntpUpstreams.length > 0 || [...topology.racks.values()].some(({ servers }) => servers.ntp === true);
+  return keepsTime ? lists : { ...lists, problems: lists.problems.filter(({ code }) => code !== "ntp-not-answering") };
 }
 
 function byJoin(a: RackView, b: RackView): number {

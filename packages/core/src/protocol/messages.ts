@@ -81,6 +81,22 @@ export const daemonStatusSchema = z.object({
 });
 export type DaemonStatus = z.infer<typeof daemonStatusSchema>;
 
+const addressesSchema = z.array(ipAddressSchema).max(1024);
+
+/** What a host knows that its interfaces do not show. */
+export const hostKnowledgeSchema = z.object({
+  /** Verdicts of the agent's own configuration. */
+  real: addressesSchema,
+  vips: addressesSchema,
+  /** Held under one of this host's own hardware addresses in a leases file that is read here. */
+  leasedToSelf: addressesSchema,
+  /** Who was seen on the wire. */
+  neighbors: z
+    .array(z.object({ interfaceName: z.string().max(64), address: ipAddressSchema, hardwareAddress: hardwareAddressSchema }))
+    .max(8192),
+});
+export type HostKnowledge = z.infer<typeof hostKnowledgeSchema>;
+
 /** What an agent says. Every observation carries the sequence number that the coordinator acknowledges. */
 export const agentMessageSchema = z.discriminatedUnion("type", [
   /**
@@ -96,7 +112,12 @@ export const agentMessageSchema = z.discriminatedUnion("type", [
     stream: z.string().min(1).max(64),
   }),
   /** All interfaces of the host, whole; replaces the previous report. */
-  z.object({ type: z.literal("interfaces"), sequence: z.int(), interfaces: z.array(hostInterfaceSchema).max(4096) }),
+  z.object({
+    type: z.literal("interfaces"),
+    sequence: z.int(),
+    interfaces: z.array(hostInterfaceSchema).max(4096),
+    knowledge: hostKnowledgeSchema.nullable().default(null),
+  }),
   /**
    * Leases. A snapshot comes in pages: the first has `snapshot: "begin"`, the last `"end"`, between them `"more"` (one page: `"whole"`);
    * leases that no page named are gone when it ends. `"delta"` changes single leases.
@@ -115,6 +136,8 @@ export const agentMessageSchema = z.discriminatedUnion("type", [
     accepted: z.int().min(0),
     daemons: z.array(daemonStatusSchema).max(8),
     problems: z.array(problemSchema).max(1024),
+    /** Whether the rack's own NTP server answers; null while nobody asked it. */
+    ntp: z.boolean().nullable().default(null),
   }),
   /** What became of a desired state: on disk (no problems), or refused and why. */
   z.object({ type: z.literal("receipt"), generation: z.int().min(0), problems: z.array(problemSchema).max(64) }),

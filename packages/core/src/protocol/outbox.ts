@@ -1,13 +1,20 @@
 import type { IpAddress } from "../address/ip.js";
 import type { HostInterface } from "../interface/model.js";
 import type { Problem } from "../problem.js";
-import { LEASES_PER_FRAME_MAX, type AgentMessage, type DaemonStatus, type LeaseReport } from "./messages.js";
+import { LEASES_PER_FRAME_MAX, type AgentMessage, type DaemonStatus, type HostKnowledge, type LeaseReport } from "./messages.js";
 
 /** What an agent's reconciler says of itself. */
 export interface StatusReport {
   readonly accepted: number;
   readonly daemons: readonly DaemonStatus[];
   readonly problems: readonly Problem[];
+  readonly ntp?: boolean | null;
+}
+
+/** What an agent's observer says of its host. */
+export interface HostReport {
+  readonly interfaces: readonly HostInterface[];
+  readonly knowledge: HostKnowledge | null;
 }
 
 /** Leases that came or changed, and addresses whose lease is gone. */
@@ -27,7 +34,7 @@ export const LEASE_CHANGES_MAX = 16_384;
  * `next` answers the frame to send now, or null when there is none or the window is full.
  */
 export interface Outbox {
-  setInterfaces(interfaces: readonly HostInterface[]): void;
+  setHost(host: HostReport): void;
   setStatus(status: StatusReport): void;
   changeLeases(changes: LeaseChanges): void;
   /** The leases must be sent whole, as the source has them when their turn comes. */
@@ -61,9 +68,9 @@ class PendingObservations implements Outbox {
   readonly #snapshot: () => readonly LeaseReport[] | null;
   readonly #leasesPerFrame: number;
   #sequence = 0;
-  #interfaces: readonly HostInterface[] | null = null;
+  #host: HostReport | null = null;
   #status: StatusReport | null = null;
-  #interfacesDue = false;
+  #hostDue = false;
   #statusDue = false;
   #snapshotDue = true;
   #pages: { readonly leases: readonly LeaseReport[]; readonly from: number } | null = null;
@@ -75,9 +82,9 @@ class PendingObservations implements Outbox {
     this.#leasesPerFrame = leasesPerFrame;
   }
 
-  setInterfaces(latest: readonly HostInterface[]): void {
-    this.#interfaces = latest;
-    this.#interfacesDue = true;
+  setHost(latest: HostReport): void {
+    this.#host = latest;
+    this.#hostDue = true;
   }
 
   setStatus(latest: StatusReport): void {
@@ -97,7 +104,7 @@ class PendingObservations implements Outbox {
   }
 
   open(acknowledged: number | null): void {
-    this.#interfacesDue = this.#interfaces !== null;
+    this.#hostDue = this.#host !== null;
     this.#statusDue = this.#status !== null;
     const lost = this.#sent.filter((frame) => frame.sequence > (acknowledged ?? -1)).map((frame) => frame.changes);
     const newer = this.#pending;
@@ -132,9 +139,10 @@ class PendingObservations implements Outbox {
   }
 
   #nextLevel(): AgentMessage | null {
-    if (this.#interfacesDue && this.#interfaces !== null) {
-      this.#interfacesDue = false;
-      return { type: "interfaces", sequence: this.#record(null), interfaces: copyInterfaces(this.#interfaces) };
+    if (this.#hostDue && this.#host !== null) {
+      this.#hostDue = false;
+      const { interfaces, knowledge } = this.#host;
+      return { type: "interfaces", sequence: this.#record(null), interfaces: copyInterfaces(interfaces), knowledge };
     }
     if (!this.#statusDue || this.#status === null) return null;
     this.#statusDue = false;
@@ -185,8 +193,8 @@ function copyInterfaces(
   }));
 }
 
-function statusFields({ accepted, daemons, problems }: StatusReport) {
-  return { accepted, daemons: [...daemons], problems: problems.slice(0, 1024).map(cutProblem) };
+function statusFields({ accepted, daemons, problems, ntp = null }: StatusReport) {
+  return { accepted, daemons: [...daemons], problems: problems.slice(0, 1024).map(cutProblem), ntp };
 }
 
 /** A problem cut to the lengths that the wire allows. */

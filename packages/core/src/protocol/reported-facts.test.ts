@@ -55,17 +55,17 @@ describe("mergeObservation", () => {
       mtu: null,
       addresses: [],
     };
-    mergeObservation(facts, { type: "interfaces", sequence: 1, interfaces: [nic] }, 1_000);
-    expect(mergeObservation(facts, { type: "interfaces", sequence: 2, interfaces: [] }, 2_000).problems).toMatchObject([
-      { code: "report-empty" },
-    ]);
+    mergeObservation(facts, { type: "interfaces", sequence: 1, interfaces: [nic], knowledge: null }, 1_000);
+    expect(
+      mergeObservation(facts, { type: "interfaces", sequence: 2, interfaces: [], knowledge: null }, 2_000).problems,
+    ).toMatchObject([{ code: "report-empty" }]);
     expect(facts).toMatchObject({ interfaces: [nic], interfacesAt: 1_000 });
   });
 
   it("a status written before a receipt does not take the generation back", () => {
     const facts = emptyReportedFacts();
     facts.accepted = 7;
-    mergeObservation(facts, { type: "status", sequence: 1, accepted: 6, daemons: [], problems: [] }, 0);
+    mergeObservation(facts, { type: "status", sequence: 1, accepted: 6, daemons: [], problems: [], ntp: null }, 0);
     expect(facts.accepted).toBe(7);
   });
 });

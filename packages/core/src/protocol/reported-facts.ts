@@ -1,17 +1,19 @@
 import type { IpAddress } from "../address/ip.js";
 import type { HostInterface } from "../interface/model.js";
 import type { Problem } from "../problem.js";
-import type { AgentMessage, DaemonStatus, LeaseReport } from "./messages.js";
+import type { AgentMessage, DaemonStatus, HostKnowledge, LeaseReport } from "./messages.js";
 
 /** What the region holds of one rack's reports. Changed in place: a rack has tens of thousands of leases and a delta names a few. */
 export interface ReportedFacts {
   interfaces: readonly HostInterface[];
   /** Milliseconds since 1970. */
   interfacesAt: number | null;
+  knowledge: HostKnowledge | null;
   leases: Map<IpAddress, LeaseReport>;
   accepted: number;
   daemons: readonly DaemonStatus[];
   problems: readonly Problem[];
+  ntp: boolean | null;
   /** Pages of a lease snapshot whose end has not come. */
   staged: Map<IpAddress, LeaseReport> | null;
 }
@@ -32,10 +34,12 @@ export function emptyReportedFacts(): ReportedFacts {
   return {
     interfaces: [],
     interfacesAt: null,
+    knowledge: null,
     leases: new Map(),
     accepted: 0,
     daemons: [],
     problems: [],
+    ntp: null,
     staged: null,
   };
 }
@@ -44,20 +48,25 @@ export function emptyReportedFacts(): ReportedFacts {
 export function mergeObservation(facts: ReportedFacts, observation: Observation, now: number): Merged {
   switch (observation.type) {
     case "interfaces":
-      return mergeInterfaces(facts, observation.interfaces, now);
+      return mergeInterfaces(facts, observation, now);
     case "leases":
       return mergeLeases(facts, observation);
     case "status":
       // A generation only grows; a status written before a receipt must not take it back. A new hello starts anew.
       facts.accepted = Math.max(facts.accepted, observation.accepted);
       facts.daemons = observation.daemons;
+      facts.ntp = observation.ntp;
       facts.problems = observation.problems.map(({ remedy, ...rest }) => (remedy === undefined ? rest : { ...rest, remedy }));
       return merged({ kind: "status" });
   }
 }
 
 /** An empty report is no report: it is what a failed scan looks like, and a host that speaks to us has an interface. */
-function mergeInterfaces(facts: ReportedFacts, interfaces: readonly HostInterface[], now: number): Merged {
+function mergeInterfaces(
+  facts: ReportedFacts,
+  { interfaces, knowledge }: Extract<Observation, { readonly type: "interfaces" }>,
+  now: number,
+): Merged {
   if (interfaces.length === 0)
     return merged(
       { kind: "nothing" },
@@ -65,6 +74,7 @@ function mergeInterfaces(facts: ReportedFacts, interfaces: readonly HostInterfac
     );
   facts.interfaces = interfaces;
   facts.interfacesAt = now;
+  facts.knowledge = knowledge;
   return merged({ kind: "interfaces" });
 }
 

@@ -42,6 +42,16 @@ describe("an address that left a rack", () => {
   });
 });
 
+it("an address that the configuration calls virtual is kept in every site, whoever has it", () => {
+  const topology = mergeReport(
+    emptyTopology({ vips: new Set([ipAddress("10.0.0.99")]) }),
+    reportOf("r1", "10.0.0.1/24"),
+    1000,
+  ).topology;
+  const kept = (site: string) => keptAddresses(topology, site).map(({ address }) => address);
+  expect([kept("s"), kept("other")]).toEqual([["10.0.0.1", "10.0.0.99"], ["10.0.0.99"]]);
+});
+
 describe("the next change by time", () => {
   it("is none where all is settled", () => {
     expect(nextChange(region([1000, "r1", "10.0.0.1/24"]))).toBeNull();

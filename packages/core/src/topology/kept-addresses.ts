@@ -19,14 +19,28 @@ export interface KeptAddress {
  * that neither a gap nor the order of two racks' reports changes what is served: the window for a move, thirty days if it is known for virtual.
  */
 export function keptAddresses(topology: Topology, site: string): readonly KeptAddress[] {
-  const kept: KeptAddress[] = [];
-  for (const facts of topology.addresses.values()) {
-    if (facts.site !== site) continue;
-    const until = freeAt(topology, facts);
-    if (until === null || until > topology.at) kept.push({ address: facts.address, until });
+  let sites = bySite.get(topology);
+  if (sites === undefined) {
+    sites = keptBySite(topology);
+    bySite.set(topology, sites);
   }
-  for (const address of topology.knowledge.vips) kept.push({ address, until: null });
-  return kept;
+  return sites.get(site) ?? [...topology.knowledge.vips].map((address) => ({ address, until: null }));
+}
+
+/** A plan asks the same topology for many racks in a row; it never changes, so neither does this. */
+const bySite = new WeakMap<Topology, ReadonlyMap<string, readonly KeptAddress[]>>();
+
+function keptBySite(topology: Topology): ReadonlyMap<string, readonly KeptAddress[]> {
+  const sites = new Map<string, KeptAddress[]>();
+  for (const facts of topology.addresses.values()) {
+    const until = freeAt(topology, facts);
+    if (until !== null && until <= topology.at) continue;
+    const kept = sites.get(facts.site) ?? [];
+    sites.set(facts.site, kept);
+    kept.push({ address: facts.address, until });
+  }
+  for (const kept of sites.values()) for (const address of topology.knowledge.vips) kept.push({ address, until: null });
+  return sites;
 }
 
 /** When the address is nobody's any more; null while a rack has it. */

@@ -1,7 +1,7 @@
 import type { IpAddress } from "../address/ip.js";
 import type { HostInterface } from "../interface/model.js";
 import type { Problem } from "../problem.js";
-import type { DaemonStatus, LeaseReport } from "../protocol/messages.js";
+import type { DaemonStatus, HostKnowledge, LeaseReport } from "../protocol/messages.js";
 
 /** All that a region knows of one rack: its identity and its newest observations. Times in milliseconds since 1970. */
 export interface RackView {
@@ -18,9 +18,13 @@ export interface RackView {
   /** Newest non-empty interface report, however old: silence makes facts stale, it never deletes them. */
   readonly interfaces: readonly HostInterface[];
   readonly interfacesAt: number | null;
+  /** What the host knows beside them; null before its first report to this run of the coordinator. */
+  readonly knowledge?: HostKnowledge | null;
   readonly leases: ReadonlyMap<IpAddress, LeaseReport>;
   /** Newest desired state the rack has on its disk, 0 for none. */
   readonly accepted: number;
   readonly daemons: readonly DaemonStatus[];
+  /** Whether its own NTP server answers; null while nobody asked it. */
+  readonly ntp?: boolean | null;
   readonly problems: readonly Problem[];
 }
