@@ -14,6 +14,8 @@ import { waitUntil } from "../lab/wait-until.js";
 const VIPS: readonly string[] = Object.values(KEEPALIVED_VIPS);
 const { masked, ipv6Masked } = KEEPALIVED_VIPS;
 const PREFIX = "192.168.50.0/24";
+/** A coordinator that listens on all addresses must not send agents to this one. It is lower than its own, as if it stood first. */
+const REGION_VIP = "10.240.1.9/32";
 const OWN = { rack1: "192.168.50.11", rack2: "192.168.50.12" } as const;
 /** Holds the VIPs' own addresses: nobody may get them from it. */
 const WINDOW = "192.168.50.40-192.168.50.60";
@@ -34,7 +36,9 @@ describe("two racks with virtual addresses", () => {
     requireTools(["ip", "keepalived", "dhcpd", "named", "dhclient"]);
     lab = await createLab({ name: "scenario-vip" });
     link = await lab.addLink("shared");
-    region = new Region(await lab.addRegion("region"), "10.240.1.10");
+    const regionHost = await lab.addRegion("region");
+    await regionHost.ip("address", "add", REGION_VIP, "dev", "mgmt0");
+    region = new Region(regionHost, "0.0.0.0");
     await region.start();
     racks = [await addRack(1), await addRack(2)];
     const window = ["--mode", "window", "--window", WINDOW];
@@ -81,6 +85,11 @@ describe("two racks with virtual addresses", () => {
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((line) => VIPS.some((vip) => line.trim().endsWith(` ${vip}`)))).toEqual([]);
   }
+
+  it("tells agents to dial the region's own address, though it listens on its VIP too", async () => {
+    const { joinLine } = await region.berthJson<{ joinLine: string }>("token", "create");
+    expect(joinLine.split(" ").at(2)).toBe(region.linkAddress.replace("0.0.0.0", "10.240.1.10"));
+  });
 
   it("finds every virtual address that a single look can tell, and says why", async () => {
     const first = await startKeepalived(racks[0].host, allKindsConfig(100));
