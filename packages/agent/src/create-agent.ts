@@ -93,7 +93,8 @@ function createAttachment(config: AgentConfig, from: { keeper: DesiredKeeper; ob
       const interfaces = observer.current();
       if (desired === null || interfaces === null) return null;
       if (known?.desired !== desired || known.interfaces !== interfaces) {
-        known = { desired, interfaces, links: findRackLinks(desired.subnets, interfaces, knowledge) };
+        const ledgerVips = new Set(desired.vips);
+        known = { desired, interfaces, links: findRackLinks(desired.subnets, interfaces, { ...knowledge, ledgerVips }) };
       }
       return known.links;
     },

@@ -123,5 +123,10 @@ export const desiredStateSchema = z.strictObject({
   /** Prefixes whose hosts may ask and recurse. */
   queryFrom: z.array(ipPrefixSchema),
   forwarders: z.array(ipAddressSchema),
+  /**
+   * Addresses of the rack's networks that the region knows to be virtual by more than their looks (they moved between racks, or the region's
+   * configuration says so): a VIP with the subnet's own mask must not become this rack's server identifier.
+   */
+  vips: z.array(ipAddressSchema).max(4096).exactOptional(),
 });
 export type DesiredState = z.infer<typeof desiredStateSchema>;

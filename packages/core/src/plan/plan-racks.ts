@@ -1,8 +1,10 @@
-import type { IpPrefix } from "../address/prefix.js";
+import { compareAddresses, type IpAddress } from "../address/ip.js";
+import { prefixContains, type IpPrefix } from "../address/prefix.js";
 import type { DesiredState, DesiredSubnet } from "../desired/schema.js";
 import { composeZones, type UnnumberedZone } from "../dns/compose.js";
 import type { Subnet } from "../ipam/model.js";
 import type { Problem } from "../problem.js";
+import { virtualAddresses } from "../topology/holders.js";
 import type { RackView } from "../topology/rack-view.js";
 import { assignSlices, type Slices } from "./assign-slices.js";
 import { planSubnet } from "./plan-subnet.js";
@@ -41,7 +43,8 @@ export function planRacks(sources: PlanSources, previous: Slices): RegionPlan {
     const slices = slicesOf(view, previous);
     const unsure = [...view.servers.values()].flatMap((lists) => lists.problems);
     problems.push(...zones.problems, ...unsure, ...checkServed(view, slices));
-    const racks = view.racks.map((rack) => planRack(rack, { view, slices, sources, changesAt }));
+    const vips = knownVips(view);
+    const racks = view.racks.map((rack) => planRack(rack, { view, slices, sources, changesAt, vips }));
     const { mailbox } = sources.policy;
     return { site: view.site, zones: mailbox === null ? zones.zones : zones.zones.map((zone) => ({ ...zone, mailbox })), racks };
   });
@@ -73,9 +76,24 @@ interface Context {
   readonly slices: Slices;
   readonly sources: PlanSources;
   readonly changesAt: number[];
+  /** Of the site, ascending. */
+  readonly vips: readonly IpAddress[];
 }
 
-function planRack(rack: RackView, { view, slices, sources, changesAt }: Context): RackContent {
+/**
+ * What a rack cannot tell by its own looks. Holding and leaving a VIP changes nothing here: an address that once moved stays one, so a failover
+ * changes no desired state.
+ */
+function knownVips({ site, topology }: SiteView): readonly IpAddress[] {
+  const moved = virtualAddresses(topology).filter((vip) => vip.site === site && vip.moves.length > 0);
+  return [...new Set([...moved.map(({ address }) => address), ...topology.knowledge.vips])]
+    .sort(compareAddresses)
+    .slice(0, VIPS_MAX);
+}
+
+const VIPS_MAX = 4096;
+
+function planRack(rack: RackView, { view, slices, sources, changesAt, vips }: Context): RackContent {
   const subnets: DesiredSubnet[] = [];
   for (const subnet of view.served.get(rack.id) ?? []) {
     const slice = slices.get(rack.id)?.get(subnet.id) ?? null;
@@ -84,12 +102,14 @@ function planRack(rack: RackView, { view, slices, sources, changesAt }: Context)
     for (const at of planned.changesAt) changesAt.push(at);
   }
   const own = subnets.flatMap(({ enlistment }) => (enlistment === null ? [] : [enlistment.slice]));
+  const vipsHere = vips.filter((address) => subnets.some(({ prefix }) => prefixContains(prefix, address)));
   return {
     format: 1,
     rack: rack.id,
     subnets,
     queryFrom: [...view.subnets.map(({ prefix }) => prefix), ...own].sort(),
     forwarders: [...sources.policy.forwarders],
+    ...(vipsHere.length === 0 ? {} : { vips: vipsHere }),
   };
 }
 
