@@ -1,5 +1,5 @@
 import { recordFailure, stepDaemon, type DaemonFacts, type DaemonHistory, type DaemonStatus, type Problem } from "@berth/core";
-import { type Clock, type Commands, type Files, type Log, type ServiceDriver } from "@berth/host";
+import type { Clock, Commands, Files, Log, ServiceDriver } from "@berth/host";
 import { attemptStep, daemonStatus } from "./daemon-status.js";
 import { boundLog } from "./daemon-log.js";
 import { goalDigest, NAMED_SERVICE, type NamedGoal } from "./named-goal.js";

@@ -5,6 +5,8 @@ import { ipPrefix } from "../address/prefix.js";
 import type { DesiredSubnet } from "../desired/schema.js";
 import { desiredStateSchema } from "../desired/schema.js";
 import type { RackView } from "../topology/rack-view.js";
+import { reportOf, topologyOf } from "../topology/from-rack-views.js";
+import { mergeReport } from "../topology/merge.js";
 import { planRacks, slicesIn, type RegionPlan } from "./plan-racks.js";
 
 const policy = { forwarders: [], mailbox: null, ntpUpstreams: [] };
@@ -217,4 +219,23 @@ describe("enlistment slices", () => {
     expect(subnetOn(desk, "r1", 16)).toMatchObject({ mode: "static", enlistment: null });
     expect(plan(desk).problems.map(({ code, at }) => `${code} ${at}`)).toEqual(["enlistment-slices-exhausted subnet 16"]);
   });
+});
+
+test("racks are told a VIP that carries the subnet's own mask, once it was seen to move, and it stays told", () => {
+  const desk = new Desk();
+  desk.declare({ prefix: "192.168.50.0/24" });
+  const [one, two] = [rackOf("r1", ["192.168.50.1/24", "192.168.50.9/24"]), rackOf("r2", ["192.168.50.2/24"])];
+  let topology = topologyOf([one, two], NOON);
+  const planned = (racks: readonly RackView[]): unknown[] => {
+    const { subnets, allocations, quarantines } = desk.state.content();
+    const sources = { subnets, allocations, quarantines, racks, now: topology.at, policy, topology };
+    return planRacks(sources, new Map()).sites.flatMap((site) => site.racks.map(({ vips }) => vips ?? null));
+  };
+  expect(planned([one, two])).toEqual([null, null]);
+  const [left, taken] = [rackOf("r1", ["192.168.50.1/24"]), rackOf("r2", ["192.168.50.2/24", "192.168.50.9/24"])];
+  topology = mergeReport(topology, reportOf(left, 2), NOON + 1000).topology;
+  topology = mergeReport(topology, reportOf(taken, 3), NOON + 2000).topology;
+  expect(planned([left, taken])).toEqual([["192.168.50.9"], ["192.168.50.9"]]);
+  topology = mergeReport(topology, reportOf(rackOf("r2", ["192.168.50.2/24"]), 4), NOON + 3000).topology;
+  expect(planned([left, rackOf("r2", ["192.168.50.2/24"])])).toEqual([["192.168.50.9"], ["192.168.50.9"]]);
 });

@@ -4,7 +4,6 @@ import type { DesiredState, DesiredSubnet } from "../desired/schema.js";
 import { composeZones, type UnnumberedZone } from "../dns/compose.js";
 import type { Subnet } from "../ipam/model.js";
 import type { Problem } from "../problem.js";
-import { virtualAddresses } from "../topology/holders.js";
 import type { RackView } from "../topology/rack-view.js";
 import { assignSlices, type Slices } from "./assign-slices.js";
 import { planSubnet } from "./plan-subnet.js";
@@ -81,11 +80,11 @@ interface Context {
 }
 
 /**
- * What a rack cannot tell by its own looks. Holding and leaving a VIP changes nothing here: an address that once moved stays one, so a failover
- * changes no desired state.
+ * What a rack cannot tell by its own looks. Holding and leaving a VIP changes nothing here: an address that was once proved to move stays one, so
+ * no later failover changes a desired state.
  */
 function knownVips({ site, topology }: SiteView): readonly IpAddress[] {
-  const moved = virtualAddresses(topology).filter((vip) => vip.site === site && vip.moves.length > 0);
+  const moved = [...topology.addresses.values()].filter((facts) => facts.site === site && facts.proof !== null);
   return [...new Set([...moved.map(({ address }) => address), ...topology.knowledge.vips])]
     .sort(compareAddresses)
     .slice(0, VIPS_MAX);

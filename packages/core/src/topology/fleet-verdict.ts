@@ -31,6 +31,7 @@ export function rackVerdicts(topology: Topology, rack: TopologyRack): readonly A
 /** A lease of a whole network's size goes to another host in the course of things. Clouds and kube-vip lease single addresses. */
 export function canMove(verdict: AddressVerdict): boolean {
   if (verdict.step === 1 && verdict.class === "real") return false;
+  if (verdict.class === "vip") return false; // its looks say so already: a move proves nothing new
   return !isDynamic(verdict.observed) || isHostWidth(verdict.observed);
 }
 
