@@ -51,7 +51,7 @@ export function stepDaemon(facts: DaemonFacts, history: DaemonHistory, now: numb
 
 /** Doubling from a second to a minute while the same content fails; other content is tried at once. */
 export function retryPause(desired: string, failure: DaemonFailure | null, now: number): number {
-  if (failure === null || failure.desired !== desired) return 0;
+  if (failure?.desired !== desired) return 0;
   const pause = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** Math.min(failure.count - 1, 16));
   return Math.max(0, failure.at + pause - now);
 }
