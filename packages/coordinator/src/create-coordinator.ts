@@ -191,7 +191,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   #apiPorts(): ApiPorts {
-    const { ledger, registry, planner, auth, ports, keeper, problems, store } = this.#parts;
+    const { ledger, registry, planner, auth, ports, keeper, problems } = this.#parts;
     return {
       ledger,
       racks: () => registry.views(),
@@ -200,7 +200,7 @@ class RunningCoordinator implements Coordinator {
       planner,
       topology: () => keeper.current(),
       problems: () => problems.list(),
-      vipMoves: (asked) => store.topology.moves(asked),
+      vipMoves: (asked) => keeper.moves(asked),
       auth,
       clock: ports.clock,
       log: ports.log,

@@ -2,7 +2,8 @@ import { ipAddress, topologyProblems, virtualAddresses, type HostInterface, type
 import { createLog, EnvironmentError } from "@berth/host";
 import { createFakeClock, type FakeClock } from "@berth/host/fakes";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { interfaceOf, NOON, rackOf } from "../../../../test/fixtures/alloc/build.js";
+import { interfaceOf, nic, NOON, rackOf } from "../../../../test/fixtures/alloc/build.js";
+import type { Ledger } from "../ledger/ledger.js";
 import { openLedger } from "../ledger/open-ledger.js";
 import { createPlanner, type Planner } from "../plan/planner.js";
 import { createMemoryStore, MemoryDisk } from "../store/memory-store.js";
@@ -16,6 +17,7 @@ class Region {
   readonly views = new Map<string, RackView>();
   readonly addresses: { real: IpAddress[]; vips: IpAddress[] } = { real: [], vips: [] };
   readonly lines: string[] = [];
+  ledger!: Ledger;
   keeper!: TopologyKeeper;
   planner!: Planner;
   #listeners: ((id: string) => void)[] = [];
@@ -44,6 +46,7 @@ class Region {
       },
     };
     const ledger = await openLedger({ ...ports, racks, kept: (site, address) => this.keeper.holder(site, address) });
+    this.ledger = ledger;
     this.keeper = await createTopologyKeeper({ ...ports, registry, ledger, addresses: this.addresses });
     const topology = () => this.keeper.current();
     const policy = { forwarders: [], mailbox: null, ntpUpstreams: [] };
@@ -101,10 +104,9 @@ beforeEach(async () => {
 });
 afterEach(() => region.stop());
 
+const EVERY_MOVE = { address: null, after: null, limit: 10 } as const;
 const moves = async (): Promise<readonly string[]> =>
-  (await createMemoryStore(disk).topology.moves({ address: null, after: null, limit: 10 })).map(
-    ({ address, from, to }) => `${address} ${from} ${to}`,
-  );
+  (await createMemoryStore(disk).topology.moves(EVERY_MOVE)).map(({ address, from, to }) => `${address} ${from} ${to}`);
 
 async function moveTo(to: "r1" | "r2"): Promise<void> {
   const from = to === "r1" ? "r2" : "r1";
@@ -129,8 +131,13 @@ describe("a virtual address", () => {
     expect(await moves()).toEqual([`${VIP} r1 r2`, `${VIP} r2 r1`, `${VIP} r1 r2`]);
   });
 
-  it("is given to nobody while it is between two racks", () => {
+  it("is given to nobody while it is between two racks", async () => {
+    region.report("r1", OWN.r1, "192.168.50.70/32", `${VIP}/32`);
     region.report("r1", OWN.r1);
+    const refused = await region.ledger.enroll({ nics: [nic(1)], subnet: "1", address: ipAddress("192.168.50.70") });
+    expect(refused).toMatchObject({ ok: false, problems: [{ code: "address-held-by-rack" }] });
+    const free = await region.ledger.enroll({ nics: [nic(1)], subnet: "1", address: ipAddress("192.168.50.71") });
+    expect(free.ok).toBe(true);
     expect(region.keeper.holder("default", ipAddress(VIP))).toMatchObject({ code: "held-by-rack" });
     expect(region.keeper.holder("default", ipAddress("192.168.50.77"))).toBeNull();
     expect(region.keeper.holder("elsewhere", ipAddress(VIP))).toBeNull();
@@ -229,6 +236,17 @@ it("a rack that is removed takes its addresses with it, a lease report changes n
   region.remove("r1");
   await clock.advance(1000);
   expect([region.keeper.current().racks.size, disk.topologyRacks.size]).toEqual([1, 1]);
+});
+
+it("tells a move at once, and writes nothing for a report that says the same", async () => {
+  region.report("r1", OWN.r1);
+  region.report("r2", OWN.r2, `${VIP}/32`);
+  expect(await region.keeper.moves(EVERY_MOVE)).toMatchObject([{ from: "r1", to: "r2" }]);
+  await clock.advance(1000);
+  disk.topologyRacks.clear();
+  region.report("r2", OWN.r2, `${VIP}/32`);
+  await clock.advance(1000);
+  expect(disk.topologyRacks.size).toBe(0);
 });
 
 it("an empty scan is no report", () => {

@@ -22,7 +22,7 @@ import { describeError, EnvironmentError, type Clock, type Log } from "@berth/ho
 import type { Ledger } from "../ledger/ledger.js";
 import { Wakeup } from "../plan/wakeup.js";
 import type { RackRegistry } from "../racks/rack-registry.js";
-import type { Store } from "../store/store.js";
+import type { Store, TopologyStore } from "../store/store.js";
 import { openTopology } from "./open-topology.js";
 import { UnsavedTopology } from "./unsaved-topology.js";
 
@@ -35,6 +35,8 @@ export interface TopologyKeeper {
   current(): Topology;
   /** Why nobody may be given this address because of what racks had or the configuration says; null when nothing is against it. */
   holder(site: string, address: IpAddress): ObservedHolder | null;
+  /** Moves of virtual addresses, newest first; those that are not saved yet are saved before. */
+  moves: TopologyStore["moves"];
   /** Called after the topology changed, by a report or because time passed. Returns the way to stop. */
   onChange(listener: () => void): () => void;
   /** Lets time pass and saves until aborted, and once more then. */
@@ -81,6 +83,8 @@ class MergedTopology implements TopologyKeeper {
   #unsaved = new UnsavedTopology();
   #sequence = 0;
   #ledgerChanged = false;
+  /** The last attempt to save failed. */
+  #failing = false;
 
   constructor(ports: TopologyKeeperPorts, topology: Topology, now: () => number) {
     this.#ports = ports;
@@ -109,21 +113,25 @@ class MergedTopology implements TopologyKeeper {
     return () => this.#listeners.delete(listener);
   }
 
+  async moves(asked: Parameters<TopologyStore["moves"]>[0]): ReturnType<TopologyStore["moves"]> {
+    if (!this.#unsaved.isEmpty) await this.#save();
+    return this.#ports.store.topology.moves(asked);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
-    let failing = false;
     let due = nextChange(this.current());
     let savedAt = 0;
     for (;;) {
       const now = this.#now();
       if (due !== null && due <= now) this.#tell();
       if (!this.#unsaved.isEmpty || now - savedAt >= PERIOD_MS || signal.aborted) {
-        failing = !(await this.#save(failing));
-        if (!failing) savedAt = now;
+        await this.#save();
+        if (!this.#failing) savedAt = now;
       }
       if (signal.aborted) return;
       this.#wakeup.take()();
       due = nextChange(this.current());
-      const dueMs = Math.min(due === null ? PERIOD_MS : due - this.#now(), failing ? RETRY_MS : PERIOD_MS);
+      const dueMs = Math.min(due === null ? PERIOD_MS : due - this.#now(), this.#failing ? RETRY_MS : PERIOD_MS);
       await this.#wakeup.wait({ atLeastMs: PASS_INTERVAL_MS, atMostMs: Math.max(dueMs, PASS_INTERVAL_MS) }, signal);
     }
   }
@@ -203,18 +211,18 @@ class MergedTopology implements TopologyKeeper {
     for (const listener of this.#listeners) listener();
   }
 
-  /** False when it could not be saved, which is logged once; it is tried again with the next pass. */
-  async #save(failing: boolean): Promise<boolean> {
+  /** What cannot be saved is logged once and tried again with the next pass. */
+  async #save(): Promise<void> {
     const saving = this.#unsaved;
     this.#unsaved = new UnsavedTopology();
     try {
       await this.#ports.store.topology.save(saving.changeOf(this.#topology, this.#now()));
-      return true;
+      this.#failing = false;
     } catch (error) {
       this.#unsaved.takeBack(saving);
       if (!(error instanceof EnvironmentError)) throw error;
-      if (!failing) this.#ports.log.error({ error: describeError(error) }, "the topology is not saved; tried again");
-      return false;
+      if (!this.#failing) this.#ports.log.error({ error: describeError(error) }, "the topology is not saved; tried again");
+      this.#failing = true;
     }
   }
 }

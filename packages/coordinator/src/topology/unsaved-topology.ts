@@ -1,4 +1,4 @@
-import { addressKey, storeRack, type AddressFacts, type IpAddress, type Topology } from "@berth/core";
+import { addressKey, storeRack, type AddressFacts, type IpAddress, type Topology, type TopologyRack } from "@berth/core";
 import type { TopologyChange, VipMoveRecord } from "../store/store.js";
 
 /** What has become of a topology since it was last saved. */
@@ -14,7 +14,7 @@ export class UnsavedTopology {
   /** Notes what one rack's step changed: its own part, and the addresses that it has, had or gave up. */
   noteRack(before: Topology, after: Topology, rack: string): void {
     const [old, next] = [before.racks.get(rack), after.racks.get(rack)];
-    if (old !== next) this.#racks.add(rack);
+    if (old !== next && !isSavedAlike(old, next)) this.#racks.add(rack);
     for (const facts of [old, next]) {
       if (facts === undefined) continue;
       const { site } = facts.report;
@@ -49,4 +49,10 @@ export class UnsavedTopology {
       seenAt,
     };
   }
+}
+
+/** Racks report neighbours that come and go; when the last report came is not worth a write. */
+function isSavedAlike(old: TopologyRack | undefined, next: TopologyRack | undefined): boolean {
+  if (old === undefined || next === undefined) return false;
+  return JSON.stringify({ ...storeRack(old), reportedAt: 0 }) === JSON.stringify({ ...storeRack(next), reportedAt: 0 });
 }
