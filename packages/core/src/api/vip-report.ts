@@ -1,5 +1,5 @@
-import { compareAddresses } from "../address/ip.js";
-import { coveringPrefix } from "../interface/covering-prefix.js";
+import { addressBits, addressFamily, compareAddresses, type IpAddress } from "../address/ip.js";
+import { prefixAround, type IpPrefix } from "../address/prefix.js";
 import { mergeByAddress } from "../interface/verdict.js";
 import type { Allocation, Subnet } from "../ipam/model.js";
 import { nameOf, rackVerdicts } from "../topology/fleet-verdict.js";
@@ -26,14 +26,14 @@ export function viewVips({ topology, subnets, allocations }: VipSources): readon
     .filter(({ kind }) => kind === "vip")
     .map(({ address, subnetId }): VirtualAddress => ({ site: sites.get(subnetId) ?? "", address, holders: [], moves: [] }))
     .filter(({ address, site }) => !known.has(`${address} ${site}`));
+  const prefixes = prefixesBySite(subnets);
   return [...seen, ...unseen]
     .sort((a, b) => (a.site === b.site ? compareAddresses(a.address, b.address) : a.site < b.site ? -1 : 1))
     .map((entry): VipView => {
-      const prefixes = subnets.filter(({ site }) => site === entry.site).map(({ prefix }) => prefix);
       return {
         site: entry.site,
         address: entry.address,
-        subnet: coveringPrefix(prefixes, entry.address),
+        subnet: smallestAround(prefixes.get(entry.site), entry.address),
         owner: owners.get(`${entry.address} ${entry.site}`) ?? null,
         holders: byName(entry.holders).map(({ name, interfaceName, since, lost, unattached }) => ({
           rack: name,
@@ -47,6 +47,22 @@ export function viewVips({ topology, subnets, allocations }: VipSources): readon
         lastMove: lastMove(topology, entry),
       };
     });
+}
+
+function prefixesBySite(subnets: readonly Subnet[]): ReadonlyMap<string, ReadonlySet<IpPrefix>> {
+  const sites = new Map<string, Set<IpPrefix>>();
+  for (const { prefix, site } of subnets) sites.set(site, (sites.get(site) ?? new Set()).add(prefix));
+  return sites;
+}
+
+/** A VIP belongs to the smallest subnet around it; a look-up a length, however many subnets there are. */
+function smallestAround(prefixes: ReadonlySet<IpPrefix> | undefined, address: IpAddress): IpPrefix | null {
+  if (prefixes === undefined) return null;
+  for (let length = addressBits(addressFamily(address)) - 1; length >= 0; length--) {
+    const prefix = prefixAround(address, length);
+    if (prefixes.has(prefix)) return prefix;
+  }
+  return null;
 }
 
 function byName(holders: readonly Holder[]): readonly Holder[] {

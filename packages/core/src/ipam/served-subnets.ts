@@ -1,4 +1,5 @@
-import { prefixContains, type IpPrefix } from "../address/prefix.js";
+import { addressBits, addressFamily, type IpAddress } from "../address/ip.js";
+import { prefixAround, prefixContains, prefixLength, type IpPrefix } from "../address/prefix.js";
 import { classify } from "../interface/classify.js";
 import type { HostInterface } from "../interface/model.js";
 import { isHostWidth, type AddressVerdict } from "../interface/verdict.js";
@@ -28,11 +29,48 @@ export function servedSubnets(
   rack: Pick<RackView, "interfaces" | "site">,
   verdicts: readonly AddressVerdict[] = verdictsOf(rack),
 ): readonly Subnet[] {
-  return subnets.filter((subnet) => subnet.site === rack.site && serves(subnet.prefix, verdicts));
+  const addresses = verdicts.filter(({ class: kind, observed }) => kind === "real" && !isHostWidth(observed));
+  if (subnets.length < INDEX_FROM) {
+    const stands = ({ prefix }: Subnet): boolean => addresses.some(({ observed }) => prefixContains(prefix, observed.address));
+    return subnets.filter((subnet) => subnet.site === rack.site && stands(subnet));
+  }
+  const found = new Set<Subnet>();
+  for (const { observed } of addresses)
+    for (const subnet of subnetsAround(subnets, rack.site, observed.address)) found.add(subnet);
+  return found.size < 2 ? [...found] : subnets.filter((subnet) => found.has(subnet));
 }
 
-function serves(prefix: IpPrefix, verdicts: readonly AddressVerdict[]): boolean {
-  return verdicts.some(
-    ({ class: kind, observed }) => kind === "real" && !isHostWidth(observed) && prefixContains(prefix, observed.address),
-  );
+/** Fewer subnets are looked at one by one. */
+const INDEX_FROM = 8;
+
+/** Subnets of one site by prefix, and the lengths that occur: a look-up for each of a few lengths instead of a look at every subnet. */
+interface SiteIndex {
+  readonly lengths: Set<number>;
+  readonly byPrefix: Map<IpPrefix, Subnet>;
+}
+
+/** A list of subnets is replaced, never changed, and asked for every rack of a region in a row. */
+const indexes = new WeakMap<readonly Subnet[], ReadonlyMap<string, SiteIndex>>();
+
+function subnetsAround(subnets: readonly Subnet[], site: string, address: IpAddress): readonly Subnet[] {
+  let index = indexes.get(subnets);
+  if (index === undefined) {
+    index = indexOf(subnets);
+    indexes.set(subnets, index);
+  }
+  const own = index.get(site);
+  if (own === undefined) return [];
+  const bits = addressBits(addressFamily(address));
+  return [...own.lengths].flatMap((length) => (length > bits ? [] : (own.byPrefix.get(prefixAround(address, length)) ?? [])));
+}
+
+function indexOf(subnets: readonly Subnet[]): ReadonlyMap<string, SiteIndex> {
+  const sites = new Map<string, SiteIndex>();
+  for (const subnet of subnets) {
+    const own = sites.get(subnet.site) ?? { lengths: new Set(), byPrefix: new Map() };
+    sites.set(subnet.site, own);
+    own.lengths.add(prefixLength(subnet.prefix));
+    own.byPrefix.set(subnet.prefix, subnet);
+  }
+  return sites;
 }
