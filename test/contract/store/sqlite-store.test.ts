@@ -60,6 +60,20 @@ test("a database from a newer version is refused by name and left as it is", asy
   after.close();
 });
 
+test("a database of the first version is brought to this one with all it holds", async () => {
+  const store = await createSqliteStore(folder, ports);
+  await store.settings.set("region", "a");
+  await store.close();
+  const old = new SqliteDatabase(join(folder, "berth.sqlite"));
+  for (const table of ["topology_rack", "topology_address", "vip_move"]) old.exec(`drop table ${table}`);
+  old.prepare("delete from kysely_migration where name > '0001-first-schema'").run();
+  old.close();
+  const next = await createSqliteStore(folder, ports);
+  expect(await next.settings.get("region")).toBe("a");
+  expect(await next.topology.load()).toEqual({ racks: [], addresses: [], seenAt: null });
+  await next.close();
+});
+
 test("a file that is no database is refused as damaged and left as it is", async () => {
   await writeFile(join(folder, "berth.sqlite"), "this is a text file, and a long one at that".repeat(20));
   await expect(createSqliteStore(folder, ports)).rejects.toMatchObject({ code: "store-damaged" });
