@@ -62,7 +62,10 @@ export class Rack {
     return waitUntil(() => this.status(), {
       describe: `${this.host.name} serves`,
       deadlineMs: options.deadlineMs ?? 30_000,
-      until: (status) => status !== null && status.accepted > 0 && status.daemons.every(({ state }) => state === "converged"),
+      until: (status) =>
+        status !== null &&
+        status.accepted > 0 &&
+        status.daemons.every(({ state, generation }) => state === "converged" && generation === status.accepted),
     }).then((status) => {
       if (status === null) throw new Error("waitUntil returned without a status");
       return status;

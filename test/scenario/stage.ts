@@ -1,4 +1,5 @@
 import { createLab, type Lab } from "../lab/lab.js";
+import type { Link } from "../lab/link.js";
 import type { Machine } from "../lab/machine.js";
 import { Rack } from "../lab/berth-rack.js";
 import { Region } from "../lab/berth-region.js";
@@ -16,6 +17,8 @@ export interface Stage {
   readonly region: Region;
   readonly rack: Rack;
   readonly machines: readonly [Machine, Machine, Machine];
+  /** The wire between the rack and its machines. */
+  readonly link: Link;
 }
 
 /** Says what is being done, before it is done. */
@@ -38,7 +41,7 @@ export async function buildStage(lab: Lab, tell: Tell): Promise<Stage> {
   tell("the rack joins with one line and its agent starts");
   await rack.join(region);
   await rack.start();
-  return { lab, region, rack, machines: [machines[0], machines[1], machines[2]] };
+  return { lab, region, rack, machines: [machines[0], machines[1], machines[2]], link };
 }
 
 /** The argv, after `berth`, that declares the scenario's subnet. */

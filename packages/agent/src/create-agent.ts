@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto";
-import { BERTH_VERSION, findRackLinks, type DesiredState, type Problem, type RackLinks } from "@berth/core";
+import { BERTH_VERSION, checkClock, findRackLinks, type DesiredState, type Problem } from "@berth/core";
 import {
   claimExclusively,
   createBell,
@@ -25,8 +25,8 @@ import type { LeaseFollower } from "./observe/leases/model.js";
 import { askTime } from "./observe/ntp/ask-time.js";
 import { createTimeWatch, type TimeWatch } from "./observe/ntp/time-watch.js";
 import { createDhcpdReconciler } from "./reconcile/dhcpd.js";
-import { dhcpdGoal } from "./reconcile/dhcpd-goal.js";
-import { createEnlistmentLinks } from "./reconcile/enlistment.js";
+import { dhcpdGoal, type Attached } from "./reconcile/dhcpd-goal.js";
+import { createEnlistmentLinks, type EnlistmentAddress } from "./reconcile/enlistment.js";
 import { createNamedReconciler } from "./reconcile/named.js";
 import { createFileDigests } from "./reconcile/named-facts.js";
 import { namedGoal } from "./reconcile/named-goal.js";
@@ -78,25 +78,25 @@ async function requireIdentity(paths: AgentPaths, files: Files): Promise<Identit
 interface Attachment {
   desired(): DesiredState | null;
   /** Null while no interfaces were read. */
-  links(): RackLinks | null;
+  now(): Attached | null;
 }
 
 /** Where the desired subnets are attached now; computed once for each pair of desired state and interfaces. */
 function createAttachment(config: AgentConfig, from: { keeper: DesiredKeeper; observer: InterfaceObserver }): Attachment {
   const { keeper, observer } = from;
   const knowledge = { real: new Set(config.addresses.real), vips: new Set(config.addresses.vips) };
-  let known: { readonly desired: unknown; readonly interfaces: unknown; readonly links: RackLinks } | null = null;
+  let known: { readonly desired: unknown; readonly attached: Attached } | null = null;
   return {
     desired: () => keeper.current(),
-    links() {
+    now() {
       const desired = keeper.current();
       const interfaces = observer.current();
       if (desired === null || interfaces === null) return null;
-      if (known?.desired !== desired || known.interfaces !== interfaces) {
-        const ledgerVips = new Set(desired.vips);
-        known = { desired, interfaces, links: findRackLinks(desired.subnets, interfaces, { ...knowledge, ledgerVips }) };
+      if (known?.desired !== desired || known.attached.interfaces !== interfaces) {
+        const local = findRackLinks(desired.subnets, interfaces, { ...knowledge, ledgerVips: new Set(desired.vips) });
+        known = { desired, attached: { local, interfaces } };
       }
-      return known.links;
+      return known.attached;
     },
   };
 }
@@ -141,10 +141,15 @@ interface AgentParts {
 }
 
 async function createReconcilers(parts: AgentParts): Promise<{ dhcpd: Reconciler; named: Reconciler }> {
-  const { paths, attach, ports } = parts;
+  const { paths, observer, attach, ports } = parts;
   const { files, commands, clock, log } = ports;
   const driver = createSupervisedDriver(paths.state, clock);
-  const enlistment = createEnlistmentLinks({ files, commands, stateDir: paths.state });
+  const isPresent = ({ link, address, prefixLength }: EnlistmentAddress): boolean =>
+    observer
+      .current()
+      ?.find(({ name }) => name === link)
+      ?.addresses.some((there) => there.address === address && there.prefixLength === prefixLength) ?? false;
+  const enlistment = createEnlistmentLinks({ files, commands, log, stateDir: paths.state, isPresent });
   await ensureRndcKey(files, paths.named.key);
   const { port, controlPort } = paths.named;
   const namedOptions = { paths: paths.namedConf, port, controlPort };
@@ -154,14 +159,15 @@ async function createReconcilers(parts: AgentParts): Promise<{ dhcpd: Reconciler
       ...shared,
       paths: paths.dhcpd,
       enlistment,
-      goal: () => dhcpdGoal(attach.desired(), attach.links()),
+      goal: () => dhcpdGoal(attach.desired(), attach.now()),
     }),
     named: createNamedReconciler({
       ...shared,
       paths: paths.named,
       digests: createFileDigests(files),
+      served: { last: null },
       queryId: () => randomInt(65_536),
-      goal: () => namedGoal(attach.desired(), attach.links(), namedOptions),
+      goal: () => namedGoal(attach.desired(), attach.now()?.local ?? null, namedOptions),
     }),
   };
 }
@@ -175,7 +181,7 @@ class RunningAgent implements Agent {
     this.#parts = parts;
     this.#time = createTimeWatch({
       clock: parts.ports.clock,
-      addresses: () => parts.attach.links()?.links.map(({ address }) => address) ?? [],
+      addresses: () => parts.attach.now()?.local.links.map(({ address }) => address) ?? [],
       ask: (address) => askTime(address),
       onChange: () => this.#report(),
     });
@@ -184,6 +190,7 @@ class RunningAgent implements Agent {
   status(): AgentStatus {
     const { identity, link, keeper, follower, observer, reconcilers, ports } = this.#parts;
     const interfaces = observer.current();
+    const skew = checkClock("this host", "clock", link.status().clockAheadMs);
     return {
       rack: identity.rack,
       name: identity.name,
@@ -194,7 +201,7 @@ class RunningAgent implements Agent {
       daemons: [reconcilers.dhcpd.status(), reconcilers.named.status()],
       leases: follower.health(),
       interfaces: { read: interfaces !== null, count: interfaces?.length ?? 0 },
-      problems: this.#problems(),
+      problems: [...this.#problems(), ...(skew === null ? [] : [skew])], // the region measures it itself
     };
   }
 

@@ -1,4 +1,4 @@
-import { createSupervisedDriver } from "@berth/host";
+import { createSupervisedDriver, silentLog } from "@berth/host";
 import type { Command } from "commander";
 import { readStatus } from "../status/status-socket.js";
 import { agentPaths } from "../agent-paths.js";
@@ -26,7 +26,7 @@ export function registerStopDaemons(program: Command, ports: AgentCliPorts): voi
       const driver = createSupervisedDriver(paths.state, ports.clock);
       await driver.stop("dhcpd");
       await driver.stop("named");
-      await createEnlistmentLinks({ ...ports, stateDir: paths.state }).ensure([]);
+      await createEnlistmentLinks({ ...ports, log: silentLog, stateDir: paths.state, isPresent: () => false }).ensure([]);
       ports.stdout("dhcpd and named are stopped\n");
     });
 }

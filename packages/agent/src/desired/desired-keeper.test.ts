@@ -70,5 +70,7 @@ describe("desired keeper", () => {
     const again = await open(files);
     expect(again.current()?.generation).toBe(1);
     expect(again.problem()).toMatchObject({ code: "desired-damaged", at: "/state/desired.json" });
+    await again.offer(state(2));
+    expect(again.problem()).toBeNull();
   });
 });

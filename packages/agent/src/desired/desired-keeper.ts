@@ -25,6 +25,7 @@ export async function openDesiredKeeper(ports: {
   const previousPath = join(ports.stateDir, "desired.previous.json");
   const found = await readNewestWhole(ports.files, [path, previousPath]);
   let held = found.state;
+  let problem = found.problem;
   let writing: Promise<unknown> = Promise.resolve();
 
   async function take(state: DesiredState): Promise<Problem | null> {
@@ -34,13 +35,14 @@ export async function openDesiredKeeper(ports: {
     if (held !== null) await ports.files.replace(previousPath, envelope(held), 0o600);
     await ports.files.replace(path, envelope(state), 0o600);
     held = state;
+    problem = null;
     ports.onAccepted();
     return null;
   }
 
   return {
     current: () => held,
-    problem: () => found.problem,
+    problem: () => problem,
     offer(state) {
       // One at a time: two offers at once must not both pass the check against the same held state.
       const turn = writing.then(() => take(state));

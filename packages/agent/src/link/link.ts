@@ -1,5 +1,6 @@
 import {
   assert,
+  checkClock,
   createOutbox,
   cutProblem,
   LINK_STOPPED,
@@ -26,6 +27,7 @@ import type { Identity } from "../identity/identity.js";
 import { dialRegion, type DialRegion } from "./dial-region.js";
 import { DesiredIntake } from "./desired-intake.js";
 import { decodeFrame, encodeFrame } from "./frames.js";
+import { RegionClock } from "./region-clock.js";
 import { RegionIdentity } from "./region-identity.js";
 
 export interface LinkOptions {
@@ -73,14 +75,13 @@ export interface LinkStatus {
   readonly region: string | null;
   /** Why the last attempt or session ended; null while all is well. */
   readonly problem: Problem | null;
-  /** How far this host's clock is ahead of the region's, measured at the last welcome; null before it. */
+  /** How far this host's clock is ahead of the region's, measured at the last welcome and followed since; null before it. */
   readonly clockAheadMs: number | null;
   readonly certificateEndsAt: number;
 }
 
 /** Octets that may wait in the socket before the next observation waits in the outbox, where newer ones replace it. */
 const BUFFERED_MAX = 256 * 1024;
-const CLOCK_OFF_MS = 30_000;
 const IDLE_MS = 3_600_000;
 
 export function createLink(options: LinkOptions): Link {
@@ -97,7 +98,8 @@ class RegionLink implements Link {
   #channel: Channel | null = null;
   #dialing = new AbortController();
   #problem: Problem | null = null;
-  #clockAheadMs: number | null = null;
+  readonly #regionClock: RegionClock;
+  #status: StatusReport | null = null;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -107,6 +109,7 @@ class RegionLink implements Link {
     this.#intake = new DesiredIntake({ clock, log, take: onDesired, answer });
     this.#outbox = createOutbox(options.leases);
     this.#bell = createBell(clock);
+    this.#regionClock = new RegionClock(clock);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -119,6 +122,7 @@ class RegionLink implements Link {
         this.#step({ kind: "tick" });
         this.#intake.work();
         this.#renewWhenDue();
+        if (this.#status !== null && this.#regionClock.wasSet()) this.#outbox.setStatus(this.#status);
         this.#flush();
       }
     } catch (error) {
@@ -135,6 +139,7 @@ class RegionLink implements Link {
   }
 
   reportStatus(status: StatusReport): void {
+    this.#status = status;
     this.#outbox.setStatus(status);
     this.#bell.ring();
   }
@@ -154,7 +159,7 @@ class RegionLink implements Link {
       state: this.#state.kind,
       region: "region" in this.#state ? (this.#identity.addresses()[this.#state.region] ?? null) : null,
       problem: this.#problem,
-      clockAheadMs: this.#clockAheadMs,
+      clockAheadMs: this.#regionClock.aheadMs(),
       certificateEndsAt: this.#identity.certificateEndsAt,
     };
   }
@@ -254,7 +259,8 @@ class RegionLink implements Link {
   }
 
   #send(message: AgentMessage): void {
-    this.#channel?.send(encodeFrame(message));
+    const told = message.type === "hello" || "sequence" in message ? { ...message, now: this.#regionClock.tell() } : message;
+    this.#channel?.send(encodeFrame(told));
   }
 
   /** Sends what is due while the region keeps up. */
@@ -301,10 +307,10 @@ class RegionLink implements Link {
   }
 
   #welcome(message: Extract<CoordinatorMessage, { readonly type: "welcome" }>, connection: number): void {
-    const { clock, log } = this.#options;
-    this.#clockAheadMs = clock.now() - message.now;
-    if (Math.abs(this.#clockAheadMs) > CLOCK_OFF_MS)
-      log.warn({ aheadMs: this.#clockAheadMs }, "this host's clock differs from the region's");
+    const { log } = this.#options;
+    this.#regionClock.measure(message.now);
+    const skew = checkClock("this host", "clock", this.#regionClock.aheadMs());
+    if (skew !== null) log.warn({ problem: skew }, "this host's clock differs from the region's");
     log.info({ region: message.region, acknowledged: message.acknowledged }, "linked to the region");
     this.#outbox.open(message.acknowledged);
     this.#step({ kind: "welcomed", connection });

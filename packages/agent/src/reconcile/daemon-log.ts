@@ -10,7 +10,7 @@ export async function logOffset(path: string): Promise<number> {
     return (await stat(path)).size;
   } catch (cause) {
     if (errnoOf(cause) === "ENOENT") return 0;
-    throw cause;
+    throw logError(path, cause);
   }
 }
 
@@ -19,7 +19,9 @@ export async function readLogSince(path: string, offset: number): Promise<string
   const size = await logOffset(path);
   const from = Math.max(offset, size - READ_MAX);
   if (size <= from) return "";
-  const file = await open(path, "r");
+  const file = await open(path, "r").catch((cause: unknown) => {
+    throw logError(path, cause);
+  });
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
     return buffer.toString("latin1", 0, bytesRead);
@@ -38,9 +40,15 @@ export async function boundLog(path: string, max = LOG_MAX): Promise<void> {
     await copyFile(path, `${path}.1`);
   } catch (cause) {
     // On a full disk the past is given up: that frees the room, and a rack must not lose its agent over a log.
-    if (errnoOf(cause) !== "ENOSPC") throw new EnvironmentError("log-unkept", path, `failed to keep ${path}`, { cause });
+    if (errnoOf(cause) !== "ENOSPC") throw logError(path, cause);
   }
-  await truncate(path, 0);
+  await truncate(path, 0).catch((cause: unknown) => {
+    throw logError(path, cause);
+  });
+}
+
+function logError(path: string, cause: unknown): EnvironmentError {
+  return new EnvironmentError("log-unusable", path, `failed to use the log ${path}`, { cause });
 }
 
 /** The lines that say why, for a problem's message: the last few that are not banner. */

@@ -1,33 +1,61 @@
-import { compileDhcpd, enlistmentAddress, renderDhcpd, type DesiredState, type Problem, type RackLinks } from "@berth/core";
+import {
+  compileDhcpd,
+  enlistmentAddress,
+  renderDhcpd,
+  type DesiredState,
+  type HostInterface,
+  type Problem,
+  type RackLinks,
+} from "@berth/core";
 import type { EnlistmentAddress } from "./enlistment.js";
 
 export interface DhcpdGoal {
   /** `keep`: nothing new can be decided now (no interfaces read yet, or the desired state is refused); what runs goes on. */
   readonly kind: "run" | "keep";
+  /** Nothing new can be decided yet: what runs may not be what is wanted. */
+  readonly pending: boolean;
   /** The file, or null: dhcpd should not run. */
   readonly text: string | null;
   readonly links: readonly string[];
+  /**
+   * The links by name and index. dhcpd binds to the interface it finds at its start: one that was made anew under the same name is another, on
+   * which it is deaf.
+   */
+  readonly linkMark: string;
   readonly enlistment: readonly EnlistmentAddress[];
   readonly generation: number | null;
   readonly problems: readonly Problem[];
 }
 
+/** Where a rack is attached now: its subnets' links, and the interfaces as they were read. Null while nothing was read. */
+export interface Attached {
+  readonly local: RackLinks;
+  readonly interfaces: readonly HostInterface[];
+}
+
+const KEEP = { kind: "keep", text: null, links: [], linkMark: "", enlistment: [], generation: null } as const;
+
 /** What dhcpd should run, from the newest accepted desired state and from where this rack's subnets are attached. */
-export function dhcpdGoal(desired: DesiredState | null, local: RackLinks | null): DhcpdGoal {
-  if (desired === null) return { kind: "keep", text: null, links: [], enlistment: [], generation: null, problems: [] };
-  const enlistment = local === null ? [] : enlistmentAddresses(desired, local);
-  const rest = { enlistment, generation: desired.generation };
-  if (local === null) return { kind: "keep", text: null, links: [], ...rest, problems: [] };
-  const compiled = compileDhcpd(desired, local);
-  if (!compiled.ok) return { kind: "keep", text: null, links: [], ...rest, problems: compiled.problems };
-  const { interfaces, warnings } = compiled.value;
+export function dhcpdGoal(desired: DesiredState | null, attached: Attached | null): DhcpdGoal {
+  if (desired === null) return { ...KEEP, pending: false, problems: [] };
+  if (attached === null) return { ...KEEP, pending: true, problems: [] };
+  const compiled = compileDhcpd(desired, attached.local);
+  if (!compiled.ok) return { ...KEEP, pending: false, problems: compiled.problems };
+  const { interfaces: links, warnings } = compiled.value;
   return {
     kind: "run",
-    text: interfaces.length === 0 ? null : renderDhcpd(compiled.value),
-    links: interfaces,
-    ...rest,
+    pending: false,
+    text: links.length === 0 ? null : renderDhcpd(compiled.value),
+    links,
+    linkMark: links.map((name) => `${name}#${indexOf(name, attached.interfaces)}`).join(" "),
+    enlistment: enlistmentAddresses(desired, attached.local),
+    generation: desired.generation,
     problems: warnings,
   };
+}
+
+function indexOf(name: string, interfaces: readonly HostInterface[]): number {
+  return interfaces.find((item) => item.name === name)?.index ?? 0;
 }
 
 function enlistmentAddresses(desired: DesiredState, local: RackLinks): EnlistmentAddress[] {

@@ -1,4 +1,5 @@
 import { ipAddress } from "@berth/core";
+import { silentLog } from "@berth/host";
 import { createMemoryFiles, createScriptedCommands } from "@berth/host/fakes";
 import { describe, expect, it } from "vitest";
 import { createEnlistmentLinks, type EnlistmentAddress } from "./enlistment.js";
@@ -14,11 +15,21 @@ function memoryFiles() {
 }
 
 describe("enlistment addresses", () => {
+  const present = new Set<string>();
+  const linksOf = (files: ReturnType<typeof memoryFiles>, commands: ReturnType<typeof createScriptedCommands>) =>
+    createEnlistmentLinks({
+      files,
+      commands,
+      log: silentLog,
+      stateDir: "/state",
+      isPresent: ({ address }) => present.has(address),
+    });
+
   function setUp(replies: Parameters<ReturnType<typeof createScriptedCommands>["on"]>[1] = ok) {
     const files = memoryFiles();
     const commands = createScriptedCommands();
     commands.on(["ip"], replies);
-    return { files, commands, links: createEnlistmentLinks({ files, commands, stateDir: "/state" }) };
+    return { files, commands, links: linksOf(files, commands) };
   }
   const said = (commands: ReturnType<typeof createScriptedCommands>): string[] =>
     commands.calls.map(({ argv }) => argv.join(" "));
@@ -35,16 +46,33 @@ describe("enlistment addresses", () => {
     ]);
   });
 
+  it("puts one back that is gone, and does nothing while all is as it should be", async () => {
+    const { commands, links: own } = setUp();
+    await own.ensure([on("eth0", "169.254.16.1")]);
+    present.add("169.254.16.1");
+    await own.ensure([on("eth0", "169.254.16.1")]);
+    present.clear();
+    await own.ensure([on("eth0", "169.254.16.1")]);
+    const add = "ip addr replace 169.254.16.1/20 dev eth0";
+    expect(said(commands)).toEqual([add, add]);
+  });
+
+  it.each(["garbage", "", '[{"link":7}]'])("counts a damaged record as none: %s", async (text) => {
+    const { files, commands } = setUp();
+    files.put("/state/enlistment-addresses.json", text);
+    await linksOf(files, commands).ensure([on("eth0", "169.254.16.1")]);
+    expect(said(commands)).toEqual(["ip addr replace 169.254.16.1/20 dev eth0"]);
+    expect(JSON.parse(files.text("/state/enlistment-addresses.json") ?? "")).toEqual([on("eth0", "169.254.16.1")]);
+  });
+
   it("remembers over a restart what it added, even if it was ended in between", async () => {
     const { files, commands } = setUp({ ...ok, status: 1, stderr: "RTNETLINK answers: No buffer space available" });
-    await expect(
-      createEnlistmentLinks({ files, commands, stateDir: "/state" }).ensure([on("eth0", "169.254.16.1")]),
-    ).rejects.toMatchObject({
+    await expect(linksOf(files, commands).ensure([on("eth0", "169.254.16.1")])).rejects.toMatchObject({
       code: "address-not-set",
     });
     const later = createScriptedCommands();
     later.on(["ip"], ok);
-    await createEnlistmentLinks({ files, commands: later, stateDir: "/state" }).ensure([]);
+    await linksOf(files, later).ensure([]);
     expect(said(later)).toEqual(["ip addr del 169.254.16.1/20 dev eth0"]);
   });
 
@@ -53,7 +81,7 @@ describe("enlistment addresses", () => {
     await links.ensure([on("eth0", "169.254.16.1")]);
     const commands = createScriptedCommands();
     commands.on(["ip"], { ...ok, status: 2, stderr: 'Cannot find device "eth0"' });
-    await createEnlistmentLinks({ files, commands, stateDir: "/state" }).ensure([]);
+    await linksOf(files, commands).ensure([]);
     expect(JSON.parse(files.text("/state/enlistment-addresses.json") ?? "")).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { IpAddress } from "@berth/core";
-import { EnvironmentError, type Commands, type Files } from "@berth/host";
+import { EnvironmentError, type Commands, type Files, type Log } from "@berth/host";
 import { z } from "zod";
 
 /** An address of the enlistment pool that the rack itself has on a link, so that machines there can reach it. */
@@ -11,58 +11,89 @@ export interface EnlistmentAddress {
 }
 
 const recordSchema = z.array(z.object({ link: z.string(), address: z.string(), prefixLength: z.number() }));
+type LinkRecord = z.infer<typeof recordSchema>;
 
 export interface EnlistmentLinks {
-  /** Puts these addresses on their links and takes away those that we once put there and nobody wants any more. */
+  /**
+   * Puts these addresses on their links, where they are not there (any more), and takes away those that we once put there and nobody wants. With nothing
+   * to do it costs nothing, so it may be called at every look.
+   */
   ensure(wanted: readonly EnlistmentAddress[]): Promise<void>;
+}
+
+export interface EnlistmentPorts {
+  readonly files: Files;
+  readonly commands: Commands;
+  readonly log: Log;
+  readonly stateDir: string;
+  /** Is it on the link, as last seen? */
+  isPresent(address: EnlistmentAddress): boolean;
 }
 
 /**
  * Only addresses that our own record names are ever taken away. The record is written before an address is added: one that was added
  * and not recorded would stay for ever.
  */
-export function createEnlistmentLinks(ports: {
-  readonly files: Files;
-  readonly commands: Commands;
-  readonly stateDir: string;
-}): EnlistmentLinks {
+export function createEnlistmentLinks(ports: EnlistmentPorts): EnlistmentLinks {
   const path = join(ports.stateDir, "enlistment-addresses.json");
+  let recorded: LinkRecord | null = null;
+  const record = async (addresses: LinkRecord): Promise<void> => {
+    await ports.files.replace(path, JSON.stringify(addresses));
+    recorded = addresses;
+  };
   return {
     async ensure(wanted) {
-      const recorded = await readRecord(ports.files, path);
-      const unwanted = recorded.filter((old) => !wanted.some((address) => sameAddress(address, old)));
-      const added = wanted.filter((address) => !recorded.some((old) => sameAddress(address, old)));
-      if (added.length > 0) await ports.files.replace(path, JSON.stringify([...recorded, ...added]));
-      for (const { link, address, prefixLength } of wanted)
-        await ip(ports.commands, ["addr", "replace", `${address}/${prefixLength}`, "dev", link]);
-      for (const { link, address, prefixLength } of unwanted)
-        await removeAddress(ports.commands, [link, `${address}/${prefixLength}`]);
-      if (unwanted.length > 0) await ports.files.replace(path, JSON.stringify(wanted));
+      recorded ??= await readRecord(ports, path);
+      const before = recorded;
+      const unwanted = before.filter((old) => !wanted.some((address) => sameAddress(address, old)));
+      const added = wanted.filter((address) => !before.some((old) => sameAddress(address, old)));
+      if (added.length > 0) await record([...before, ...added]);
+      for (const address of wanted)
+        if (added.includes(address) || !ports.isPresent(address)) await addAddress(ports.commands, address);
+      for (const address of unwanted) await removeAddress(ports.commands, address);
+      if (unwanted.length > 0) await record([...wanted]);
     },
   };
 }
 
-function sameAddress(
-  a: { link: string; address: string; prefixLength: number },
-  b: { link: string; address: string; prefixLength: number },
-): boolean {
+function sameAddress(a: LinkRecord[number], b: LinkRecord[number]): boolean {
   return a.link === b.link && a.address === b.address && a.prefixLength === b.prefixLength;
 }
 
-async function readRecord(files: Files, path: string): Promise<z.infer<typeof recordSchema>> {
+/** A record that is not one (a torn disk, a foreign hand) counts as none: what is wanted is put right, what it named is left where it is. */
+async function readRecord({ files, log }: EnlistmentPorts, path: string): Promise<LinkRecord> {
   const content = await files.read(path, 1024 * 1024);
-  return content === null ? [] : recordSchema.parse(JSON.parse(Buffer.from(content).toString("utf8")));
+  if (content === null) return [];
+  const parsed = recordSchema.safeParse(parseJson(Buffer.from(content).toString("utf8")));
+  if (parsed.success) return parsed.data;
+  log.error({ path }, "the record of enlistment addresses is damaged; addresses that it named stay on their links");
+  return [];
 }
 
-async function ip(commands: Commands, args: readonly string[]): Promise<void> {
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // told by the caller
+  }
+}
+
+async function addAddress(commands: Commands, { link, address, prefixLength }: EnlistmentAddress): Promise<void> {
+  const args = ["addr", "replace", `${address}/${prefixLength}`, "dev", link];
   const { status, stderr } = await commands.run(["ip", ...args], { timeoutMs: 5_000 });
-  if (status !== 0)
-    throw new EnvironmentError("address-not-set", `ip ${args.join(" ")}`, stderr.trim() || `ip exited with ${status}`);
+  if (status === 0) return;
+  throw new EnvironmentError(
+    "address-not-set",
+    `${address} on ${link}`,
+    stderr.trim() || `ip exited with ${status ?? "a signal"}`,
+  );
 }
 
 /** Gone already, or its interface gone with it, is what was wanted. */
-async function removeAddress(commands: Commands, [link, address]: readonly [string, string]): Promise<void> {
-  const { status, stderr } = await commands.run(["ip", "addr", "del", address, "dev", link], { timeoutMs: 5_000 });
+async function removeAddress(commands: Commands, { link, address, prefixLength }: LinkRecord[number]): Promise<void> {
+  const { status, stderr } = await commands.run(["ip", "addr", "del", `${address}/${prefixLength}`, "dev", link], {
+    timeoutMs: 5_000,
+  });
   if (status === 0 || /Cannot assign requested address|Cannot find device|not found/i.test(stderr)) return;
   throw new EnvironmentError("address-not-removed", `${address} on ${link}`, stderr.trim());
 }

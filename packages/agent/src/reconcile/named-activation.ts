@@ -1,11 +1,12 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Problem } from "@berth/core";
-import { sha256, type ServiceInstance } from "@berth/host";
+import { EnvironmentError, sha256, type ServiceInstance } from "@berth/host";
 import { lastWords, logOffset, readLogSince } from "./daemon-log.js";
 import { goalDigest, NAMED_SERVICE, type NamedGoal, type NamedZoneFile } from "./named-goal.js";
 import type { NamedPorts } from "./named.js";
 import { checkPortFree } from "./port-holder.js";
+import { ensureRndcKey } from "./rndc-key.js";
 import { askSerial } from "./soa-serial.js";
 
 export interface NamedPaths {
@@ -32,10 +33,14 @@ const CHECK_TIMEOUT_MS = 120_000;
 /** Brings named to serve the goal; answers the problem that stopped it, after the last good files are back. */
 export async function activateNamed(ports: NamedPorts, goal: NamedGoal): Promise<Problem | null> {
   if (goal.conf === null) return null;
+  await ports.files.ensureDirectory(ports.paths.zones);
+  await ensureRndcKey(ports.files, ports.paths.key);
   const changed = await changedZones(ports, goal);
+  const confChanged = (await ports.digests.of(ports.paths.conf)) !== sha256(goal.conf);
+  // With the right files on disk nothing is written: named comes back even on a full disk.
+  if (changed.length === 0 && !confChanged) return load(ports, goal, { changed, confChanged });
   const refused = await validate(ports, goal.conf, changed);
   if (refused !== null) return refused;
-  const confChanged = (await ports.digests.of(ports.paths.conf)) !== sha256(goal.conf);
   const previous = await replaceAll(ports, goal.conf, changed);
   const problem = await load(ports, goal, { changed, confChanged });
   if (problem === null) {
@@ -104,23 +109,30 @@ async function load(
   goal: NamedGoal,
   what: { changed: readonly NamedZoneFile[]; confChanged: boolean },
 ): Promise<Problem | null> {
-  const found = await ports.driver.find(NAMED_SERVICE);
-  const instance = found ?? (await start(ports, goal));
+  const instance = await startOrReload(ports, goal, what);
   if ("code" in instance) return instance;
-  if (found !== null) {
-    const problem = await reload(ports, goal, what);
-    if (problem !== null) return problem;
-  }
   const unserved = await waitUntilServed(ports, goal);
   if (unserved !== null) return unserved;
-  const digest = goalDigest(goal);
-  await ports.files.replace(
-    ports.paths.running,
-    JSON.stringify({ pid: instance.pid, startTicks: instance.startTicks, digest }),
-    0o600,
-  );
-  ports.log.info({ pid: instance.pid, zones: goal.zones.length, digest: digest?.slice(0, 12) }, "named serves");
+  const served = { pid: instance.pid, startTicks: instance.startTicks, digest: goalDigest(goal) ?? "" };
+  ports.served.last = served;
+  await ports.files.replace(ports.paths.running, JSON.stringify(served), 0o600);
+  ports.log.info({ pid: instance.pid, zones: goal.zones.length, digest: served.digest.slice(0, 12) }, "named serves");
   return null;
+}
+
+/** A running named is told what changed; one that does not take orders (another key, a hung control channel) is started anew. */
+async function startOrReload(
+  ports: NamedPorts,
+  goal: NamedGoal,
+  what: { changed: readonly NamedZoneFile[]; confChanged: boolean },
+): Promise<ServiceInstance | Problem> {
+  const found = await ports.driver.find(NAMED_SERVICE);
+  if (found === null) return start(ports, goal);
+  const problem = await reload(ports, goal, what);
+  if (problem === null) return found;
+  ports.log.warn({ problem }, "named is started anew");
+  await ports.driver.stop(NAMED_SERVICE);
+  return start(ports, goal);
 }
 
 async function start(ports: NamedPorts, goal: NamedGoal): Promise<ServiceInstance | Problem> {
@@ -230,6 +242,9 @@ async function restore(ports: NamedPorts, previous: ReadonlyMap<string, Uint8Arr
 /** Zones that are gone leave no file behind that a later reader might take for served. */
 async function removeStrayZones(ports: NamedPorts, goal: NamedGoal): Promise<void> {
   const wanted = new Set(goal.zones.map(({ file }) => file));
-  for (const entry of await readdir(ports.paths.zones))
+  const entries = await readdir(ports.paths.zones).catch((cause: unknown) => {
+    throw new EnvironmentError("directory-unreadable", ports.paths.zones, "failed to list the zones", { cause });
+  });
+  for (const entry of entries)
     if (entry.endsWith(".zone") && !wanted.has(entry)) await ports.files.remove(join(ports.paths.zones, entry));
 }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf, sha256, type Files, type ServiceDriver } from "@berth/host";
+import { EnvironmentError, errnoOf, sha256, type Files, type ServiceDriver } from "@berth/host";
 import { z } from "zod";
 import type { NamedPaths } from "./named-activation.js";
 import { filesDigest, NAMED_SERVICE, type NamedGoal } from "./named-goal.js";
@@ -36,8 +36,9 @@ async function markOf(path: string): Promise<string | null> {
     const { dev, ino, size, mtimeNs } = await stat(path, { bigint: true });
     return `${dev}:${ino}:${size}:${mtimeNs}`;
   } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return null;
-    throw cause;
+    const errno = errnoOf(cause);
+    if (errno === "ENOENT" || errno === "ENOTDIR") return null;
+    throw new EnvironmentError("file-unreadable", path, `failed to look at ${path}`, { cause });
   }
 }
 
@@ -56,6 +57,11 @@ export async function readWrittenDigest(
   return conf === null ? null : filesDigest(conf, zones);
 }
 
+/** What this agent itself saw named serve: known even where the disk was too full to keep it. */
+export interface ServedRecord {
+  last: { readonly pid: number; readonly startTicks: number; readonly digest: string } | null;
+}
+
 const runningSchema = z.object({ pid: z.number(), startTicks: z.number(), digest: z.string() });
 
 /**
@@ -66,9 +72,12 @@ export async function readRunning(ports: {
   readonly files: Files;
   readonly driver: ServiceDriver;
   readonly paths: NamedPaths;
+  readonly served: ServedRecord;
 }): Promise<string | null> {
   const instance = await ports.driver.find(NAMED_SERVICE);
   if (instance === null) return null;
+  const { last } = ports.served;
+  if (last?.pid === instance.pid && last.startTicks === instance.startTicks) return last.digest;
   const content = await ports.files.read(ports.paths.running, 64 * 1024);
   if (content === null) return "unknown";
   const parsed = runningSchema.safeParse(parseJson(Buffer.from(content).toString("utf8")));

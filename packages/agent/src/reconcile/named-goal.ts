@@ -28,6 +28,8 @@ export interface NamedZoneFile {
 export interface NamedGoal {
   /** `keep`: nothing new can be decided now; what runs goes on. */
   readonly kind: "run" | "keep";
+  /** Nothing new can be decided yet: what runs may not be what is wanted. */
+  readonly pending: boolean;
   /** named.conf, or null: named should not run. */
   readonly conf: string | null;
   readonly zones: readonly NamedZoneFile[];
@@ -54,15 +56,18 @@ export function filesDigest(conf: string, zones: readonly { readonly file: strin
 
 /** What named should run, from the newest accepted desired state and from where this rack's subnets are attached. */
 export function namedGoal(desired: DesiredState | null, local: RackLinks | null, options: NamedGoalOptions): NamedGoal {
-  const nothing = { conf: null, zones: [], listen: [], generation: desired?.generation ?? null };
-  if (desired === null || local === null) return { kind: "keep", ...nothing, problems: [] };
+  const nothing = { conf: null, zones: [], listen: [] };
+  const keep = { kind: "keep", ...nothing, generation: null } as const;
+  if (desired === null || local === null) return { ...keep, pending: desired !== null, problems: [] };
   const compiled = compileZones(desired);
-  if (!compiled.ok) return { kind: "keep", ...nothing, problems: compiled.problems };
+  if (!compiled.ok) return { ...keep, pending: false, problems: compiled.problems };
+  const { generation } = desired;
   const listen = listenAddresses(desired, local);
-  if (listen.length === 0 || desired.zones.length === 0) return { kind: "run", ...nothing, problems: [] };
+  if (listen.length === 0 || desired.zones.length === 0)
+    return { kind: "run", pending: false, ...nothing, generation, problems: [] };
   const zones = compiled.value.files.map(({ zone, fileName }) => zoneFile(zone, fileName));
   const conf = renderNamedConf(desired, { ...options, listen });
-  return { kind: "run", conf, zones, listen, generation: desired.generation, problems: compiled.value.warnings };
+  return { kind: "run", pending: false, conf, zones, listen, generation, problems: compiled.value.warnings };
 }
 
 /** Digests of the zones of the desired state in force: it is looked at every few seconds and rendered once. */

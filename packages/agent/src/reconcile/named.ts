@@ -1,10 +1,10 @@
 import { recordFailure, stepDaemon, type DaemonFacts, type DaemonHistory, type DaemonStatus, type Problem } from "@berth/core";
 import type { Clock, Commands, Files, Log, ServiceDriver } from "@berth/host";
-import { attemptStep, daemonStatus } from "./daemon-status.js";
+import { attemptStep, daemonStatus, guardedPass, unstartedStatus } from "./daemon-status.js";
 import { boundLog } from "./daemon-log.js";
 import { goalDigest, NAMED_SERVICE, type NamedGoal } from "./named-goal.js";
 import { activateNamed, type NamedPaths } from "./named-activation.js";
-import { readRunning, readWrittenDigest, type FileDigests } from "./named-facts.js";
+import { readRunning, readWrittenDigest, type FileDigests, type ServedRecord } from "./named-facts.js";
 import { askSerial } from "./soa-serial.js";
 import { IDLE_MS, type Reconciler } from "./reconciler.js";
 
@@ -16,6 +16,7 @@ export interface NamedPorts {
   readonly log: Log;
   readonly paths: NamedPaths;
   readonly digests: FileDigests;
+  readonly served: ServedRecord;
   /** Query ids: 0..65535. */
   queryId(): number;
   goal(): NamedGoal;
@@ -29,15 +30,7 @@ export function createNamedReconciler(ports: NamedPorts): Reconciler {
   let history: DaemonHistory = { failure: null, startedAt: null };
   let failure: Problem | null = null;
   let silent = 0;
-  let status: DaemonStatus = {
-    name: "named",
-    state: "off",
-    desired: null,
-    written: null,
-    running: null,
-    generation: null,
-    problems: [],
-  };
+  let status: DaemonStatus = unstartedStatus("named");
 
   async function pass(): Promise<number> {
     const goal = ports.goal();
@@ -56,15 +49,18 @@ export function createNamedReconciler(ports: NamedPorts): Reconciler {
       return IDLE_MS;
     }
     if (step.do !== "stop") history = { ...history, startedAt: ports.clock.monotonic() };
-    const problem = await attemptStep(() => actOn(ports, goal, step.do));
+    failure = await attemptStep(() => actOn(ports, goal, step.do));
     silent = 0;
     history =
-      problem === null ? { ...history, failure: null } : recordFailure(history, facts.desired ?? "", ports.clock.monotonic());
+      failure === null ? { ...history, failure: null } : recordFailure(history, facts.desired ?? "", ports.clock.monotonic());
     status = daemonStatus({ name: "named", goal, facts: await readFacts(ports, goal), failure });
     return 0;
   }
 
-  return { pass, status: () => status };
+  return {
+    pass: () => guardedPass(pass, (problem) => (status = { ...status, state: "failing", problems: [problem] })),
+    status: () => status,
+  };
 }
 
 async function readFacts(ports: NamedPorts, goal: NamedGoal): Promise<DaemonFacts> {

@@ -54,7 +54,7 @@ export function createSupervisedDriver(owner: string, clock: Clock): ServiceDriv
 
 async function startDetached(spec: ServiceSpec, marks: Record<string, string>): Promise<ServiceInstance> {
   const [program, ...args] = spec.argv;
-  const log = openSync(spec.logFile, "a", 0o640);
+  const log = openLog(spec.logFile);
   try {
     // A pipe would end with the agent and kill a daemon that logs; a file does not.
     const child = spawn(program, args, {
@@ -72,6 +72,15 @@ async function startDetached(spec: ServiceSpec, marks: Record<string, string>): 
     return { pid, startTicks: state?.startTicks ?? 0, tag: marks[TAG] ?? "" };
   } finally {
     closeSync(log);
+  }
+}
+
+function openLog(path: string): number {
+  try {
+    return openSync(path, "a", 0o640);
+  } catch (cause) {
+    const remedy = "check that the folder is there and writable";
+    throw new EnvironmentError("log-unwritable", path, `failed to open the log ${path}`, { cause, remedy });
   }
 }
 
