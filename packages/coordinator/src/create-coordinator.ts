@@ -6,6 +6,7 @@ import {
   formatJoinLine,
   isVirtualAnywhere,
   refused,
+  regionProblems,
   topologyProblems,
   type FoundProblem,
   type IpAddress,
@@ -97,6 +98,7 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
       tls,
       registry,
       tokens: store.tokens,
+      audit: store.audit,
       listen: splitEndpoint(config.link.listen),
       desiredFor: (rackId) => planner.desiredFor(rackId),
       regions: advertised,
@@ -105,7 +107,10 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     planner.onDesired((rackId) => hub.push(rackId));
     registry.onChange(() => planner.nudge());
     keeper.onChange(() => planner.nudge());
-    const found = (): FoundProblem[] => currentProblems(racks(), planner.problems(), topologyProblems(keeper.current()));
+    const found = (): FoundProblem[] => [
+      ...regionProblems([store.problem() ?? [], ...hub.problems()].flat()),
+      ...currentProblems(racks(), planner.problems(), topologyProblems(keeper.current())),
+    ];
     const problems = createProblemWatch(found, ports.clock);
     const auth = await openAuth(config.data, ports.files);
     const parts = { config, ports, store, tls, registry, ledger, planner, hub, auth, keeper, problems, own, advertised };
@@ -196,7 +201,7 @@ class RunningCoordinator implements Coordinator {
       ledger,
       racks: () => registry.views(),
       removeRack: async (rackId) => ((await registry.remove(rackId)) ? accepted(rackId) : refused(noSuchRack(rackId))),
-      createToken: (request) => this.#createJoinLine(request),
+      createToken: (request, actor) => this.#createJoinLine(request, actor),
       planner,
       topology: () => keeper.current(),
       problems: () => problems.list(),
@@ -208,14 +213,16 @@ class RunningCoordinator implements Coordinator {
     };
   }
 
-  async #createJoinLine(request: JoinLineRequest): ReturnType<ApiPorts["createToken"]> {
-    const { store, tls, config, ports, advertised } = this.#parts;
+  async #createJoinLine(request: JoinLineRequest, actor: string): ReturnType<ApiPorts["createToken"]> {
+    const { store, tls, config, ports, advertised, registry } = this.#parts;
     const order = {
+      replace: request.replace,
       rack: request.rack ?? null,
       ttlMs: request.ttlSeconds * 1000,
       ...(request.site === undefined ? {} : { site: request.site }),
     };
-    const token = await createToken({ tokens: store.tokens, clock: ports.clock }, order);
+    const { tokens, audit } = store;
+    const token = await createToken({ tokens, audit, racks: () => registry.views(), clock: ports.clock }, order, actor);
     if (!token.ok) return token;
     const [address = config.link.listen] = advertised();
     return accepted({ joinLine: formatJoinLine(address, token.value, tls.fingerprint), expiresAt: token.value.expiresAt });

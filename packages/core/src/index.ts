@@ -113,6 +113,7 @@ export * from "./reconcile/daemon-step.js";
 
 // protocol: what agent and coordinator say to each other
 export * from "./protocol/messages.js";
+export * from "./protocol/clock-skew.js";
 export * from "./protocol/frame.js";
 export * from "./protocol/wire.js";
 export * from "./protocol/decode.js";

@@ -101,7 +101,7 @@ export interface ApiFixture {
   unready: Problem[];
   nowMs: number;
   readonly removed: string[];
-  readonly tokens: { rack?: string; site?: string; ttlSeconds: number }[];
+  readonly tokens: { rack?: string; site?: string; ttlSeconds: number; replace: boolean }[];
   readonly ports: ApiPorts;
   readonly store: Store;
   readonly close: () => Promise<void>;

@@ -192,7 +192,7 @@ describe("racks, tokens, problems, status", () => {
   it("makes a join line", async () => {
     const made = await ask(fixture, "POST", "/tokens", { rack: "rack-1", ttlSeconds: 60 });
     expect(made).toMatchObject({ status: 201, body: { rack: "rack-1", expiresAt: new Date(NOW + 60_000).toISOString() } });
-    expect(fixture.tokens).toEqual([{ rack: "rack-1", ttlSeconds: 60 }]);
+    expect(fixture.tokens).toEqual([{ rack: "rack-1", ttlSeconds: 60, replace: false }]);
   });
 
   it("tells whether it is alive and ready, without a token, and its version", async () => {

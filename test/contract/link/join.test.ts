@@ -159,7 +159,7 @@ describe("berth-agent join", () => {
     expect(named.code).toBe(2);
     expect(named.err).toContain("[rack-name-taken]");
     const second = memoryFiles();
-    expect((await type(lineFor(await makeToken(world, "r1")), second)).code).toBe(0);
+    expect((await type(lineFor(await makeToken(world, "r1", { replace: true })), second)).code).toBe(0);
     const [old, replacement] = [await loadIdentity("/state", first), await loadIdentity("/state", second)];
     if (old === null || replacement === null) throw new Error("not joined");
     expect(replacement).toMatchObject({ rack: old.rack, name: "r1" });

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { AGENT_FRAME_LIMITS, formatRegionAddress, type DesiredState, type JoinRequest } from "@berth/core";
+import { AGENT_FRAME_LIMITS, formatRegionAddress, type DesiredState, type JoinRequest, type Problem } from "@berth/core";
 import { EnvironmentError, silentLog, systemClock, type Clock, type Files } from "@berth/host";
 import { createCertificateRequest } from "../../../packages/agent/src/identity/certificate-request.js";
 import { ensureCandidate, identityFrom, type Identity } from "../../../packages/agent/src/identity/identity.js";
@@ -17,6 +17,8 @@ import { memoryFiles, memoryStore, type LinkStore } from "./memory-ports.js";
 
 /** A region with its racks: the same over both carriers, so that one suite judges both. */
 export interface LinkWorld {
+  /** What is wrong with the links. */
+  problems(): readonly Problem[];
   readonly clock: Clock;
   readonly store: LinkStore;
   readonly tls: Tls;
@@ -34,7 +36,7 @@ export interface LinkWorld {
 /** Addresses that the region tells its racks at every welcome; nobody listens there. */
 export const TOLD: readonly string[] = ["127.0.0.1:9"];
 
-type Carrier = Pick<LinkWorld, "address" | "push" | "connected" | "stop" | "dial">;
+type Carrier = Pick<LinkWorld, "address" | "push" | "connected" | "problems" | "stop" | "dial">;
 export type CarrierName = "in memory" | "over TLS";
 
 export async function createLinkWorld(
@@ -48,7 +50,7 @@ export async function createLinkWorld(
   let registry = await createRackRegistry({ store, clock, log: silentLog });
   let port = 0;
   const begin = async (): Promise<Carrier> => {
-    const setup = { tls, registry, tokens: store.tokens, clock, log: silentLog, regions: () => TOLD };
+    const setup = { tls, registry, tokens: store.tokens, audit: store.audit, clock, log: silentLog, regions: () => TOLD };
     if (name === "in memory") return beginInMemory(setup, desired);
     const hub = createHub({ ...setup, desiredFor: (id) => desired.get(id) ?? null, listen: { host: "127.0.0.1", port } });
     const carrier = await beginOverTls(hub);
@@ -67,6 +69,7 @@ export async function createLinkWorld(
       carrier.push(rack);
     },
     connected: () => carrier.connected(),
+    problems: () => carrier.problems(),
     dial: (address, identity, signal) => carrier.dial(address, identity, signal),
     async restart() {
       await carrier.stop();
@@ -88,6 +91,7 @@ async function beginOverTls(hub: Hub): Promise<Carrier> {
       hub.push(rack);
     },
     connected: () => hub.connected(),
+    problems: () => hub.problems(),
     async stop() {
       stop.abort();
       await running;
@@ -107,6 +111,7 @@ function beginInMemory(admission: AdmissionPorts, desired: Map<string, DesiredSt
       sessions.push(rack);
     },
     connected: () => sessions.racks(),
+    problems: () => sessions.problems(),
     dial(_address, identity) {
       const hash = publicKeyHash(new X509Certificate(identity.certificate).publicKey);
       const known = admission.registry.record(identity.rack);
@@ -126,8 +131,14 @@ function beginInMemory(admission: AdmissionPorts, desired: Map<string, DesiredSt
   };
 }
 
-export async function makeToken(world: Pick<LinkWorld, "store" | "clock">, rack?: string): Promise<string> {
-  const token = await createToken({ tokens: world.store.tokens, clock: world.clock }, rack === undefined ? {} : { rack });
+export async function makeToken(
+  world: Pick<LinkWorld, "store" | "clock"> & Partial<Pick<LinkWorld, "registry">>,
+  rack?: string,
+  { replace = false }: { readonly replace?: boolean } = {},
+): Promise<string> {
+  const { tokens, audit } = world.store;
+  const ports = { tokens, audit, racks: () => world.registry?.().views() ?? [], clock: world.clock };
+  const token = await createToken(ports, { replace, ...(rack === undefined ? {} : { rack }) }, "test");
   if (!token.ok) throw new Error(JSON.stringify(token.problems));
   return `${token.value.id}.${token.value.secret}`;
 }
@@ -151,6 +162,7 @@ export async function ask(
     tls: world.tls,
     registry: world.registry(),
     tokens,
+    audit: world.store.audit,
     clock: world.clock,
     log: silentLog,
     regions: () => [],

@@ -1,6 +1,6 @@
 import type { HostInterface, LeaseReport } from "@berth/core";
 import type { Files } from "@berth/host";
-import type { RackRecord, RackReport, Store, TokenRecord } from "../../../packages/coordinator/src/store/store.js";
+import type { AuditEntry, RackRecord, RackReport, Store, TokenRecord } from "../../../packages/coordinator/src/store/store.js";
 
 /** Files that live as long as the test. */
 export function memoryFiles(): Files & { readonly content: Map<string, Uint8Array>; readonly modes: Map<string, number> } {
@@ -23,7 +23,7 @@ export function memoryFiles(): Files & { readonly content: Map<string, Uint8Arra
   };
 }
 
-export type LinkStore = Pick<Store, "racks" | "tokens" | "reports">;
+export type LinkStore = Pick<Store, "racks" | "tokens" | "reports" | "audit">;
 
 /** The part of a store that the link needs, as plainly as its contract can be kept. */
 export function memoryStore(): LinkStore {
@@ -31,7 +31,13 @@ export function memoryStore(): LinkStore {
   const tokens = new Map<string, TokenRecord>();
   const interfaces = new Map<string, { readonly list: readonly HostInterface[]; readonly at: number }>();
   const leases = new Map<string, Map<string, LeaseReport>>();
+  const entries: AuditEntry[] = [];
   return {
+    audit: {
+      append: (entry) => Promise.resolve(void entries.push(entry)),
+      list: (after, limit) =>
+        Promise.resolve(entries.slice(after, after + limit).map((entry, place) => ({ ...entry, number: after + place + 1 }))),
+    },
     racks: {
       list: () => Promise.resolve([...racks.values()]),
       save: (rack) => Promise.resolve(void racks.set(rack.id, rack)),

@@ -96,6 +96,7 @@ const token: TokenRecord = {
   expiresAt: 99,
   rackName: null,
   site: "default",
+  replaces: true,
   usedBy: null,
   usedAt: null,
 };

@@ -19,7 +19,7 @@ export function problemColumns(nowMs: number): readonly Column<CurrentProblem>[]
 export function problemCommands(program: Command, context: CliContext): void {
   program
     .command("problem")
-    .description("what is wrong now, on racks, their daemons, among racks and in the plan")
+    .description("what is wrong now, in the region, on racks, their daemons, among racks and in the plan")
     .command("list")
     .description("list every problem that holds now; exits with 1 when there is one")
     .action(async () => {

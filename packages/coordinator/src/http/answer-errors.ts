@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import { EnvironmentError, describeError, type Log } from "@berth/host";
 import { apiError, assert, type Problem, type Result } from "@berth/core";
 import { ApiRefusal } from "./api-refusal.js";
+import { KnownPaths } from "./known-paths.js";
 import { problemStatus } from "./problem-status.js";
 
 const URL_CHARACTERS_MAX = 200;
@@ -24,16 +25,16 @@ export function answerErrors(api: FastifyInstance, log: Log): void {
       log.error({ method: request.method, route: request.routeOptions.url, error: describeError(error) }, "request failed");
     return sendError(reply, status, problems);
   });
-  api.setNotFoundHandler((request, reply) =>
-    sendError(reply, 404, [
-      {
-        code: "route-unknown",
-        at: `${request.method} ${request.url.slice(0, URL_CHARACTERS_MAX)}`,
-        message: "there is no such route",
-        remedy: "see /api/v1/openapi.json for what there is",
-      },
-    ]),
-  );
+  const paths = new KnownPaths(api);
+  api.setNotFoundHandler((request, reply) => {
+    const at = `${request.method} ${request.url.slice(0, URL_CHARACTERS_MAX)}`;
+    const remedy = "see /api/v1/openapi.json for what there is";
+    const methods = paths.methodsOf(request.url);
+    if (methods.length === 0)
+      return sendError(reply, 404, [{ code: "route-unknown", at, message: "there is no such route", remedy }]);
+    const message = `the path takes ${methods.join(", ")}`;
+    return sendError(reply.header("allow", methods.join(", ")), 405, [{ code: "method-not-allowed", at, message, remedy }]); // RFC 9110 §15.5.6
+  });
 }
 
 /** Sends it as it is: the body is made here, so no response schema applies. */

@@ -14,6 +14,8 @@ export interface JoinLineRequest {
   readonly rack?: string;
   readonly site?: string;
   readonly ttlSeconds: number;
+  /** The rack is known, and its host is to be replaced. */
+  readonly replace: boolean;
 }
 
 /** The decisions of the coordinator, as far as the API shows them. */
@@ -28,7 +30,7 @@ export interface ApiPorts {
   readonly racks: () => readonly RackView[];
   /** Forgets a rack: its facts and its right to connect. */
   readonly removeRack: (rackId: string) => Promise<Result<unknown>>;
-  readonly createToken: (request: JoinLineRequest) => Promise<Result<JoinLine>>;
+  readonly createToken: (request: JoinLineRequest, actor: string) => Promise<Result<JoinLine>>;
   readonly planner: ApiPlanner;
   /** All racks' reports merged, as of now. */
   readonly topology: () => Topology;

@@ -6,7 +6,7 @@ const ABSENT = "-unknown";
 const CLASHES = [
   /-taken$|-allocated$|-in-use$|-over-allocations$|-overlaps$|-overlaps-pool$|-exhausted$|-ambiguous$|-resting$/,
   /^address-held-by-|^held-by-/,
-  /^(?:nic-on-two-machines|machine-has-address|machine-named-otherwise|name-premade-of-other|enlistment-pools-differ)$/,
+  /^(?:nic-on-two-machines|machine-has-address|machine-named-otherwise|name-premade-of-other|rack-known|enlistment-pools-differ)$/,
 ];
 
 /**

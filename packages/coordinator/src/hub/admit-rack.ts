@@ -3,7 +3,7 @@ import { accepted, decideJoin, parseJoinToken, refused, type JoinAnswer, type Jo
 import type { Clock, Log } from "@berth/host";
 import { hashSecret } from "../racks/create-token.js";
 import type { RackRegistry } from "../racks/rack-registry.js";
-import type { RackRecord, TokenRecord, TokenStore } from "../store/store.js";
+import type { AuditStore, RackRecord, TokenRecord, TokenStore } from "../store/store.js";
 import type { Tls } from "../tls/open-tls.js";
 import { readRequest, type RequestedKey } from "../tls/read-request.js";
 import type { Peer, RenewedCertificate } from "./session.js";
@@ -12,6 +12,7 @@ export interface AdmissionPorts {
   readonly tls: Tls;
   readonly registry: RackRegistry;
   readonly tokens: TokenStore;
+  readonly audit: Pick<AuditStore, "append">;
   readonly clock: Clock;
   readonly log: Log;
   readonly regions: () => readonly string[];
@@ -36,8 +37,10 @@ export async function admitRack(ports: AdmissionPorts, request: JoinRequest): Pr
   const certificate = await ports.tls.issueRack(id, key.value.publicKey);
   const joinedAt = known?.joinedAt ?? ports.clock.now();
   const record: RackRecord = { id, name, site, joinedAt, certificateSerial: certificate.serial, publicKeyHash };
+  const replaces = known !== null && known.publicKeyHash !== publicKeyHash;
+  if (replaces) await noteReplacement(ports, { known, record, request, token: token.value.id });
   await ports.registry.admit(record);
-  ports.log.info({ rack: id, name, site, token: token.value.id, replaces: known !== null }, "rack joined");
+  ports.log[replaces ? "warn" : "info"]({ rack: id, name, site, token: token.value.id, replaces }, "rack joined");
   return accepted({
     rack: id,
     name,
@@ -47,6 +50,26 @@ export async function admitRack(ports: AdmissionPorts, request: JoinRequest): Pr
     ca: ports.tls.authorityPem,
     regions: [...ports.regions()].slice(0, 64),
     now: ports.clock.now(),
+  });
+}
+
+/** Before the old host loses its place: what takes it from a host must be readable afterwards. */
+async function noteReplacement(
+  { audit, registry, clock }: AdmissionPorts,
+  { known, record, request, token }: { known: RackRecord; record: RackRecord; request: JoinRequest; token: string },
+): Promise<void> {
+  const view = registry.view(known.id);
+  const detail = {
+    rack: record.id,
+    before: { key: known.publicKeyHash, connected: view?.connected ?? false, lastSeenAt: view?.lastSeenAt ?? null },
+    after: { key: record.publicKeyHash, hostname: request.hostname },
+  };
+  await audit.append({
+    at: clock.now(),
+    actor: `join token ${token}`,
+    action: "replace-rack-host",
+    subject: record.name,
+    detail,
   });
 }
 

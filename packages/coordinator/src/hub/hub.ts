@@ -7,10 +7,10 @@ import { WebSocketServer } from "ws";
 import { assert, FRAME_BYTES_MAX, LINK_PATH, SUBPROTOCOL, type DesiredState, type Problem } from "@berth/core";
 import { EnvironmentError, errnoOf, type Clock, type Log } from "@berth/host";
 import type { RackRegistry } from "../racks/rack-registry.js";
-import type { TokenStore } from "../store/store.js";
+import type { AuditStore, TokenStore } from "../store/store.js";
 import type { Tls } from "../tls/open-tls.js";
 import { JoinDoor } from "./join-door.js";
-import { readPeer } from "./read-peer.js";
+import { createPeerReader } from "./read-peer.js";
 import { Sessions } from "./sessions.js";
 import { createWsChannel } from "./ws-channel.js";
 
@@ -18,6 +18,7 @@ export interface HubOptions {
   readonly tls: Tls;
   readonly registry: RackRegistry;
   readonly tokens: TokenStore;
+  readonly audit: Pick<AuditStore, "append">;
   /** The newest desired state of a rack, null when there is none yet. */
   desiredFor(rackId: string): Promise<DesiredState | null> | DesiredState | null;
   readonly clock: Clock;
@@ -40,6 +41,8 @@ export interface Hub {
   push(rackId: string): void;
   /** Racks with an open session. */
   connected(): readonly string[];
+  /** What is wrong with links and what travels on them: two hosts with one identity, a desired state that is too large. */
+  problems(): readonly Problem[];
 }
 
 const TICK_MS = 1_000;
@@ -67,16 +70,17 @@ class TlsHub implements Hub {
   });
   #address: { readonly host: string; readonly port: number } | null = null;
   #waiting: (() => void)[] = [];
+  readonly #readPeer = createPeerReader();
   /** Raw connections, those of open links too: the HTTP server forgets a socket once it is a WebSocket. */
   readonly #connections = new Set<Socket>();
 
   constructor(options: HubOptions) {
     this.#options = options;
-    const { tls, registry, tokens, clock, log } = options;
+    const { tls, registry, tokens, audit, clock, log } = options;
     const regions = (): readonly string[] => options.regions?.() ?? [];
-    this.#door = new JoinDoor({ tls, registry, tokens, clock, log, regions });
+    this.#door = new JoinDoor({ tls, registry, tokens, audit, clock, log, regions });
     this.#sessions = new Sessions({
-      admission: { tls, registry, tokens, clock, log, regions },
+      admission: { tls, registry, tokens, audit, clock, log, regions },
       version: options.version ?? "0",
       desiredFor: (rackId) => options.desiredFor(rackId),
     });
@@ -97,6 +101,10 @@ class TlsHub implements Hub {
 
   connected(): readonly string[] {
     return this.#sessions.racks();
+  }
+
+  problems(): readonly Problem[] {
+    return this.#sessions.problems();
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -175,7 +183,7 @@ class TlsHub implements Hub {
       rejectUpgrade(socket, { code: "not-found", at: "path", message: `the link is at ${LINK_PATH}` });
       return;
     }
-    const peer = readPeer(socket as TLSSocket, registry, clock.now());
+    const peer = this.#readPeer(socket as TLSSocket, registry, clock.now());
     if (!peer.ok) {
       const [problem] = peer.problems;
       assert(problem !== undefined, "a refusal carries its reasons");

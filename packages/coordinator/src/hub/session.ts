@@ -1,6 +1,5 @@
 import {
   CLOSE,
-  DESIRED_FRAME_BYTES_MAX,
   type AgentMessage,
   type Channel,
   type CoordinatorMessage,
@@ -11,7 +10,8 @@ import {
 } from "@berth/core";
 import type { Clock, Log } from "@berth/host";
 import type { RackRegistry } from "../racks/rack-registry.js";
-import { decodeFrame, encodeFrame } from "./frames.js";
+import { decodeFrame, encodeDesired, encodeFrame } from "./frames.js";
+import type { Greeting } from "./twin-watch.js";
 
 /** Who a connection is, from its certificate alone. */
 export interface Peer {
@@ -38,8 +38,12 @@ export interface SessionPorts {
   desiredFor(rackId: string): Promise<DesiredState | null> | DesiredState | null;
   /** A new certificate for the same key, or why not. */
   renew(peer: Peer, request: string): Promise<Result<RenewedCertificate>>;
-  /** A good hello came: an older session of the rack has to go. */
+  /** A good hello came: why the session must not open all the same, or null. */
+  judge(session: Session, newcomer: Greeting): Problem | null;
+  /** The session opens: an older one of the rack has to go. */
   opening(session: Session): void;
+  /** A desired state was sent, or why it could not be. */
+  delivered(rackId: string, problem: Problem | null): void;
   ended(session: Session): void;
 }
 
@@ -71,6 +75,7 @@ export class Session {
   #phase: Phase = "greeting";
   #heardAt: number;
   #pingedAt: number;
+  #greeting: Greeting | null = null;
   /** Generation that the rack had when it came. */
   #greeted = 0;
   #warned = false;
@@ -104,6 +109,11 @@ export class Session {
         this.#end(code, reason);
       },
     });
+  }
+
+  /** From its hello; null before it. */
+  get greeting(): Greeting | null {
+    return this.#greeting;
   }
 
   /** Frames that were ignored or refused. */
@@ -165,7 +175,7 @@ export class Session {
     else this.refuse(problem("hello-missing", decoded.message.type, "the first frame must be hello"), CLOSE.refused);
   }
 
-  #greet({ rack, stream, generation, version }: Extract<AgentMessage, { readonly type: "hello" }>): void {
+  #greet({ rack, hostname, stream, generation, version, now }: Extract<AgentMessage, { readonly type: "hello" }>): void {
     const { peer, connection } = this;
     const { registry, region, regions, clock } = this.#ports;
     if (rack !== peer.rack) {
@@ -176,7 +186,15 @@ export class Session {
       this.refuse(problem("rack-unknown", "hello.rack", "the rack was removed, or its host was replaced"), CLOSE.refused);
       return;
     }
-    const acknowledged = registry.open(rack, { connection, stream, generation });
+    const twin = this.#ports.judge(this, { hostname, stream });
+    if (twin !== null) {
+      this.#log.warn({ hostname, problem: twin }, "a second host with the identity of a rack");
+      this.refuse(twin, CLOSE.refused);
+      return;
+    }
+    this.#greeting = { hostname, stream };
+    const clockAheadMs = now === undefined ? null : now - clock.now();
+    const acknowledged = registry.open(rack, { connection, stream, generation, clockAheadMs });
     this.#ports.opening(this);
     this.#phase = "open";
     this.#offered = this.#greeted = generation;
@@ -243,8 +261,19 @@ export class Session {
       if (state !== null && state.generation < this.#greeted) this.#warnBehind(state.generation);
       if (state === null || state.generation <= this.#offered) continue;
       this.#offered = state.generation;
-      this.#send({ type: "desired", state });
+      this.#sendDesired(state);
     }
+  }
+
+  #sendDesired(state: DesiredState): void {
+    const { rack } = this.peer;
+    const frame = encodeDesired(state);
+    const why = frame.ok ? undefined : frame.problems[0];
+    this.#ports.delivered(rack, why === undefined ? null : { ...why, at: this.#ports.registry.record(rack)?.name ?? rack });
+    if (frame.ok) {
+      this.#sendFrame(frame.value);
+      this.#offeredBytes = frame.value.length;
+    } else this.#log.error({ generation: state.generation, problems: frame.problems }, "a desired state cannot be sent");
   }
 
   /** A rack never goes back, so it would refuse this one: a coordinator that runs on an old backup has to be told. */
@@ -262,17 +291,17 @@ export class Session {
   }
 
   #send(message: CoordinatorMessage): void {
+    if (this.#phase !== "ended") this.#sendFrame(encodeFrame(message));
+  }
+
+  #sendFrame(frame: Uint8Array): void {
     if (this.#phase === "ended") return;
     if (this.#channel.bufferedBytes > this.#offeredBytes + BUFFERED_MAX) {
       this.#end(CLOSE.slow, "slow-reader");
       this.#channel.terminate();
       return;
     }
-    const frame = encodeFrame(message);
-    if (frame.length > DESIRED_FRAME_BYTES_MAX)
-      this.#log.error({ type: message.type, octets: frame.length }, "message too large to send");
-    else this.#channel.send(frame);
-    if (message.type === "desired") this.#offeredBytes = frame.length;
+    this.#channel.send(frame);
   }
 
   #end(code: number, reason: string): void {

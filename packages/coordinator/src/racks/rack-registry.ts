@@ -16,6 +16,8 @@ export interface RackSession {
   /** Names the run of the agent that numbers the observations. */
   readonly stream: string;
   readonly generation: number;
+  /** How far the rack's clock is ahead, milliseconds; null when its hello did not say. */
+  readonly clockAheadMs: number | null;
 }
 
 /** Every rack of the region with its newest facts. Reads are from memory and never wait. */
@@ -114,7 +116,7 @@ class KnownRacks implements RackRegistry {
     return true;
   }
 
-  open(id: string, { connection, stream, generation }: RackSession): number | null {
+  open(id: string, { connection, stream, generation, clockAheadMs }: RackSession): number | null {
     const entry = this.#known(id);
     if (entry.stream !== stream) entry.sequence = null;
     entry.stream = stream;
@@ -122,6 +124,7 @@ class KnownRacks implements RackRegistry {
     entry.lastSeenAt = this.#ports.clock.now();
     entry.facts.staged = null;
     entry.facts.accepted = generation;
+    entry.facts.clockAheadMs = clockAheadMs;
     this.#changed(id);
     return entry.sequence;
   }

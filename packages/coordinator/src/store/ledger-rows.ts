@@ -19,7 +19,7 @@ export function subnetRow(subnet: Subnet): NewRow<"subnet"> {
     domain: subnet.domain,
     mode: subnet.mode,
     window: nullableJson(subnet.window),
-    enlistment: nullableJson(subnet.enlistment),
+    enlistment: nullableJson(subnet.enlistment ?? subnet.formerEnlistment ?? null),
     reserved: JSON.stringify(subnet.reserved),
     dns: nullableJson(subnet.dns),
     ntp: nullableJson(subnet.ntp),
@@ -32,6 +32,8 @@ export function subnetRow(subnet: Subnet): NewRow<"subnet"> {
 
 /** Text in the database was written by {@link subnetRow} from checked values, so it is taken as it stands. */
 export function subnetFromRow(row: Row<"subnet">): Subnet {
+  const enlistment = fromNullableJson<Subnet["enlistment"]>(row.enlistment);
+  const former = row.mode !== "link-local" && enlistment !== null;
   return {
     id: row.id,
     prefix: row.prefix as Subnet["prefix"],
@@ -40,7 +42,8 @@ export function subnetFromRow(row: Row<"subnet">): Subnet {
     domain: row.domain,
     mode: row.mode as Subnet["mode"],
     window: fromNullableJson<Subnet["window"]>(row.window),
-    enlistment: fromNullableJson<Subnet["enlistment"]>(row.enlistment),
+    enlistment: former ? null : enlistment,
+    ...(former ? { formerEnlistment: enlistment } : {}),
     reserved: JSON.parse(row.reserved) as Subnet["reserved"],
     dns: fromNullableJson<Subnet["dns"]>(row.dns),
     ntp: fromNullableJson<Subnet["ntp"]>(row.ntp),

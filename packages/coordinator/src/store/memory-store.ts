@@ -4,9 +4,11 @@ import {
   type AddressFacts,
   type LedgerChange,
   type LedgerContent,
+  type Problem,
   type StoredRack,
 } from "@berth/core";
 import { EnvironmentError } from "@berth/host";
+import { UNWRITABLE } from "./store-error.js";
 import type {
   AuditEntry,
   DesiredRecord,
@@ -70,6 +72,7 @@ export function createMemoryStore(disk: MemoryDisk = new MemoryDisk()): Store {
     },
     reports: memoryReports(disk, guard),
     topology: memoryTopology(disk, guard),
+    problem: () => guard.unwritable,
     close: () => {
       guard.open = false;
       return Promise.resolve();
@@ -79,6 +82,7 @@ export function createMemoryStore(disk: MemoryDisk = new MemoryDisk()): Store {
 
 class Guard {
   open = true;
+  unwritable: Problem | null = null;
   private readonly disk: MemoryDisk;
 
   constructor(disk: MemoryDisk) {
@@ -94,7 +98,11 @@ class Guard {
 
   write<T>(body: () => T): Promise<T> {
     return this.read(() => {
-      if (this.disk.failure !== null) throw this.disk.failure;
+      const { failure } = this.disk;
+      if (failure instanceof EnvironmentError && failure.code === UNWRITABLE)
+        this.unwritable = { code: failure.code, at: failure.at, message: failure.message };
+      if (failure !== null) throw failure;
+      this.unwritable = null;
       return body();
     });
   }

@@ -1,11 +1,13 @@
 import type { Migration, MigrationProvider } from "kysely";
 import { firstSchema } from "./first-schema.js";
+import { tokenReplaces } from "./token-replaces.js";
 import { topologySchema } from "./topology-schema.js";
 
 /** All steps from an empty database to this version, in the order of their names. Only ever appended to. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-schema": { up: firstSchema },
   "0002-topology": { up: topologySchema },
+  "0003-token-replaces": { up: tokenReplaces },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

@@ -1,8 +1,8 @@
-import { assert } from "@berth/core";
+import { assert, type Problem } from "@berth/core";
 import { EnvironmentError } from "@berth/host";
 import type { Database, Statement } from "better-sqlite3";
 import type { Compilable, CompiledQuery, Insertable, Kysely } from "kysely";
-import { storeError } from "./store-error.js";
+import { storeError, UNWRITABLE } from "./store-error.js";
 import type { Tables } from "./tables.js";
 
 /** Prepared statements kept; the store's own queries are far fewer. */
@@ -18,6 +18,7 @@ export class SqliteConnection {
   private readonly statements = new Map<string, Statement<unknown[]>>();
   private readonly inserts = new Map<string, { readonly columns: string; readonly statement: Statement<unknown[]> }>();
   private open = true;
+  private unwritable: Problem | null = null;
 
   constructor(sqlite: Database, query: Kysely<Tables>) {
     this.sqlite = sqlite;
@@ -55,7 +56,15 @@ export class SqliteConnection {
 
   /** All of it or nothing, on disk when it returns. Throws what {@link storeError} makes of the engine's error. */
   transaction<T>(body: () => T): T {
-    return this.attempt("write", () => this.sqlite.transaction(body).immediate());
+    const before = this.changes();
+    const result = this.attempt("write", () => this.sqlite.transaction(body).immediate());
+    if (this.changes() !== before) this.unwritable = null; // one that changed nothing needed no disk
+    return result;
+  }
+
+  /** Why the last change could not be written; null when it could. */
+  writeProblem(): Problem | null {
+    return this.unwritable;
   }
 
   close(): void {
@@ -71,8 +80,15 @@ export class SqliteConnection {
     try {
       return body();
     } catch (cause) {
-      throw storeError(cause, this.sqlite.name, direction);
+      const error = storeError(cause, this.sqlite.name, direction);
+      if (error instanceof EnvironmentError && error.code === UNWRITABLE) this.unwritable = problemOf(error);
+      throw error;
     }
+  }
+
+  /** Rows changed since the database was opened. */
+  private changes(): number {
+    return this.open ? (this.prepare("select total_changes() as n").get() as { n: number }).n : 0;
   }
 
   private prepare(sql: string): Statement<unknown[]> {
@@ -84,4 +100,9 @@ export class SqliteConnection {
     }
     return statement;
   }
+}
+
+function problemOf({ code, at, message, remedy }: EnvironmentError): Problem {
+  const consequence = `${message}; racks serve on, but no change is taken`;
+  return remedy === undefined ? { code, at, message: consequence } : { code, at, message: consequence, remedy };
 }

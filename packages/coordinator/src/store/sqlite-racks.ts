@@ -105,6 +105,7 @@ function tokenRow(token: TokenRecord): Tables["join_token"] {
     expires_at: token.expiresAt,
     rack_name: token.rackName,
     site: token.site,
+    replaces: token.replaces ? 1 : 0,
     used_by: token.usedBy,
     used_at: token.usedAt,
   };
@@ -117,6 +118,7 @@ function tokenFromRow(row: Selectable<Tables["join_token"]>): TokenRecord {
     expiresAt: row.expires_at,
     rackName: row.rack_name,
     site: row.site,
+    replaces: row.replaces !== 0,
     usedBy: row.used_by,
     usedAt: row.used_at,
   };

@@ -24,6 +24,7 @@ export async function createSqliteStore(dataFolder: string, ports: StorePorts): 
     audit: sqliteAudit(connection),
     reports,
     topology: sqliteTopology(connection),
+    problem: () => connection.writeProblem(),
     async close() {
       try {
         await reports.close();

@@ -6,7 +6,8 @@ interface Kind {
   readonly remedy: string;
 }
 
-const UNWRITABLE = "store-unwritable";
+/** The code of every failure to write. */
+export const UNWRITABLE = "store-unwritable";
 
 /** SQLite's primary result codes, by what an operator can do (sqlite.org/rescode.html). */
 const KINDS: readonly (readonly [RegExp, Kind])[] = [

@@ -6,6 +6,7 @@ import type {
   LeaseReport,
   LedgerChange,
   LedgerContent,
+  Problem,
   StoredRack,
 } from "@berth/core";
 
@@ -23,6 +24,8 @@ export interface Store {
   readonly audit: AuditStore;
   readonly reports: ReportStore;
   readonly topology: TopologyStore;
+  /** Why nothing can be written: the last change failed with `store-unwritable`. Null when the last one went well. */
+  problem(): Problem | null;
   /** Writes what is still queued and gives the data folder back. Afterwards every call throws `store-closed`, but reports are dropped. */
   close(): Promise<void>;
 }
@@ -62,6 +65,8 @@ export interface TokenRecord {
   /** Name the rack shall have; null lets the rack's host name decide. */
   readonly rackName: string | null;
   readonly site: string;
+  /** It gives the place of the rack that has this name to another host. */
+  readonly replaces: boolean;
   /** Public key hash of the rack that used it; null while unused. */
   readonly usedBy: string | null;
   readonly usedAt: number | null;

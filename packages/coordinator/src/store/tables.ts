@@ -89,6 +89,7 @@ interface JoinTokenTable {
   readonly expires_at: number;
   readonly rack_name: string | null;
   readonly site: string;
+  readonly replaces: number;
   readonly used_by: string | null;
   readonly used_at: number | null;
 }

@@ -29,5 +29,5 @@ function leaseMatcher(query: LeaseQuery, nowMs: number): (rack: RackView, lease:
     (address === undefined || lease.address.includes(address)) &&
     (mac === undefined || (lease.hardwareAddress?.includes(mac) ?? false)) &&
     (name === undefined || (lease.dnsLabel?.includes(name) ?? false)) &&
-    (query.inUse === undefined || leaseInUse(lease, nowMs) === (query.inUse === "true"));
+    (query.inUse === undefined || leaseInUse({ rack, lease }, nowMs) === (query.inUse === "true"));
 }

@@ -3,9 +3,15 @@ import type { LeaseReport } from "../protocol/messages.js";
 import type { RackView } from "../topology/rack-view.js";
 import type { LeaseView } from "./lease.js";
 
-/** A reported lease lapses by the clock even if its rack has gone silent. `nowMs` in milliseconds since 1970. */
-export function leaseInUse(lease: LeaseReport, nowMs: number): boolean {
-  return lease.inUse && (lease.ends === null || lease.ends === "never" || lease.ends * 1000 > nowMs);
+/** A reported lease lapses by its rack's clock even if the rack has gone silent. `nowMs` is the region's, in milliseconds since 1970. */
+export function leaseInUse({ rack, lease }: ReportedLease, nowMs: number): boolean {
+  const rackNow = nowMs + (rack.clockAheadMs ?? 0);
+  return lease.inUse && (lease.ends === null || lease.ends === "never" || lease.ends * 1000 > rackNow);
+}
+
+export interface ReportedLease {
+  readonly rack: RackView;
+  readonly lease: LeaseReport;
 }
 
 /** Milliseconds since 1970 as ISO 8601 UTC. */
@@ -26,7 +32,7 @@ export function viewLease(
   return {
     address: lease.address,
     state: lease.state,
-    inUse: leaseInUse(lease, context.nowMs),
+    inUse: leaseInUse({ rack, lease }, context.nowMs),
     hardwareAddress: lease.hardwareAddress,
     name: lease.dnsLabel,
     starts: isoSeconds(lease.starts),
@@ -38,6 +44,6 @@ export function viewLease(
 }
 
 /** Every reported lease with its rack, in the racks' order. */
-export function* reportedLeases(racks: readonly RackView[]): Generator<{ readonly rack: RackView; readonly lease: LeaseReport }> {
+export function* reportedLeases(racks: readonly RackView[]): Generator<ReportedLease> {
   for (const rack of racks) for (const lease of rack.leases.values()) yield { rack, lease };
 }

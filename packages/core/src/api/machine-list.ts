@@ -30,7 +30,7 @@ export function listMachines(sources: MachineSources): MachineView[] {
   const context: ViewContext = { owners, sights, addresses, nowMs: sources.nowMs };
   const views = sources.machines.map((machine) => viewOf(machine, context));
   for (const [nic, own] of sights) {
-    if (owners.has(nic) || !own.some(({ lease }) => leaseInUse(lease, sources.nowMs))) continue;
+    if (owners.has(nic) || !own.some((sight) => leaseInUse(sight, sources.nowMs))) continue;
     const sighting = seen(own, context);
     views.push({ id: null, state: "sighted", name: null, nics: [nic], addresses: [], ...sighting, createdAt: null });
   }
@@ -122,7 +122,7 @@ function seen(sights: readonly Sight[], { nowMs, owners }: ViewContext): Pick<Ma
   const machineOf = (nic: HardwareAddress): string | null => owners.get(nic)?.id ?? null;
   return {
     leases: newestFirst
-      .filter(({ lease }) => leaseInUse(lease, nowMs))
+      .filter((sight) => leaseInUse(sight, nowMs))
       .map(({ rack, lease }) => viewLease(rack, lease, { nowMs, machineOf })),
     rack: newest?.rack.name ?? null,
     seenAt: isoSeconds(newest?.lease.starts ?? null),

@@ -5,6 +5,7 @@ import { isUp, verdictKey, type AddressVerdict } from "../interface/verdict.js";
 import type { Subnet } from "../ipam/model.js";
 import { servedSubnets, verdictsOf } from "../ipam/served-subnets.js";
 import type { Problem } from "../problem.js";
+import { checkClock } from "../protocol/clock-skew.js";
 import { rackVerdicts } from "../topology/fleet-verdict.js";
 import type { RackView } from "../topology/rack-view.js";
 import { isStale, type Topology, type TopologyRack } from "../topology/topology.js";
@@ -39,7 +40,7 @@ export function viewRack(rack: RackView, { desired, topology, subnets, nowMs }: 
     desiredGeneration: desired?.generation ?? null,
     acceptedGeneration: rack.accepted,
     converged: isConverged(rack, desired),
-    leasesInUse: [...rack.leases.values()].filter((lease) => leaseInUse(lease, nowMs)).length,
+    leasesInUse: [...rack.leases.values()].filter((lease) => leaseInUse({ rack, lease }, nowMs)).length,
     daemons: rack.daemons.map(({ problems, ...daemon }) => ({ ...daemon, problems: problems.map(plainProblem) })),
     problems: rack.problems.map(plainProblem),
   };
@@ -88,6 +89,17 @@ function plainProblem(problem: ReportedProblem): Problem {
   return { code, at, message, ...(remedy === undefined ? {} : { remedy }) };
 }
 
+/** A rack that is silent may have had its clock set since. */
+function clockProblems({ name, connected, clockAheadMs }: RackView): FoundProblem[] {
+  const problem = connected ? checkClock(name, "clock", clockAheadMs ?? null) : null;
+  return problem === null ? [] : [{ source: "rack", rack: name, daemon: null, ...problem }];
+}
+
+/** What is wrong with the region itself: its store, and what travels to and from its racks. */
+export function regionProblems(problems: readonly Problem[]): FoundProblem[] {
+  return problems.map((problem) => ({ source: "region", rack: null, daemon: null, ...plainProblem(problem) }));
+}
+
 /** As a frame's decoder makes it: `remedy` may be there and undefined. */
 interface ReportedProblem {
   readonly code: string;
@@ -111,6 +123,7 @@ export function currentProblems(
     ...region("plan", planProblems),
     ...region("topology", topologyFound),
     ...racks.flatMap((rack) => [
+      ...clockProblems(rack),
       ...rack.problems.map((problem) => ({ source: "rack" as const, rack: rack.name, daemon: null, ...plainProblem(problem) })),
       ...rack.daemons.flatMap(({ name, problems }) =>
         problems.map((problem) => ({ source: "daemon" as const, rack: rack.name, daemon: name, ...plainProblem(problem) })),

@@ -73,6 +73,10 @@ export const TOKEN_TTL_DEFAULT_SECONDS = 3600;
 export const tokenCreateSchema = z.strictObject({
   rack: domainNameSchema.max(64).exactOptional(),
   site: siteNameSchema.exactOptional(),
+  replace: z
+    .boolean()
+    .default(false)
+    .meta({ description: "The rack is known and its host is replaced: the host that has its place now loses it." }),
   ttlSeconds: z
     .int()
     .min(60)

@@ -66,12 +66,14 @@ export const desiredSubnetSchema = z.strictObject({
   mode: dhcpModeSchema,
   gateway: ipAddressSchema.nullable(),
   domain: domainNameSchema,
-  /** Mode `window`: the declared range; everything in `excluded` is subtracted when rendering. */
+  /** Mode `window`: the declared range; everything in `excluded` and `excludedRanges` is subtracted when rendering. */
   window: rangeSchema.nullable(),
   /** Mode `link-local`: the slice of the enlistment pool that this link uses. The rack takes the first usable address itself. */
   enlistment: z.strictObject({ slice: ipPrefixSchema, leaseTime: z.int().min(10) }).nullable(),
   /** Addresses inside the prefix that no pool may contain: allocations, VIPs, reservations, racks' own, still held. */
   excluded: z.array(ipAddressSchema),
+  /** The same for addresses that follow each other: a reserved block may have millions. */
+  excludedRanges: z.array(rangeSchema).exactOptional(),
   hosts: z.array(desiredHostSchema),
   /** From `serversFor`; never empty by accident. On the enlistment link the rack uses its own pool address instead. */
   dns: z.array(ipAddressSchema),

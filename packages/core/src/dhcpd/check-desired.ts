@@ -99,7 +99,11 @@ function checkWindow(subnet: DesiredSubnet): Problem[] {
       `${shown} contains the network or broadcast address`,
       `usable are ${usable.first} to ${usable.last}`,
     );
-  return [];
+  const odd = (subnet.excludedRanges ?? []).find(
+    ({ first, last }) => addressFamily(first) !== addressFamily(last) || compareAddresses(first, last) > 0,
+  );
+  if (odd === undefined) return [];
+  return refuse("excluded-range-inverted", `the excluded range ${odd.first}-${odd.last} is none`, "exchange the two");
 }
 
 function checkEnlistment(subnet: DesiredSubnet): Problem[] {

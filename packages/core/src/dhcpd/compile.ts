@@ -6,7 +6,7 @@ import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkDesiredDhcp } from "./check-desired.js";
 import type { DhcpdConfig, DhcpdHost, LeaseTimes, Pool, SharedNetwork, SubnetDeclaration } from "./config.js";
 import { enlistmentAddress, enlistmentRanges } from "./enlistment.js";
-import { splitIntoPools, subtractAddresses } from "./pools.js";
+import { splitIntoPools, subtractExcluded } from "./pools.js";
 import type { RackLink, RackLinks } from "./rack-links.js";
 import { reviewDhcpd } from "./review.js";
 import { groupIntoWires, type Wire } from "./wires.js";
@@ -143,13 +143,13 @@ function compileEnlistment(subnet: DesiredSubnet, own: RackLink, warnings: Probl
 
 function windowPools(subnet: DesiredSubnet, links: readonly RackLink[], warnings: Problem[]): Pool[] {
   if (subnet.window === null) return [];
-  const pools = splitIntoPools(subtractAddresses(subnet.window, neverInPool(subnet, links)));
+  const pools = splitIntoPools(subtractExcluded(subnet.window, neverInPool(subnet, links), subnet.excludedRanges ?? []));
   if (pools.length === 0)
     warnings.push(emptyPool("window-empty", subnet, `the window ${subnet.window.first}-${subnet.window.last}`));
   return pools;
 }
 
-/** Every address of the subnet that somebody has or may have by name: dhcpd, short of addresses, gives away whatever its pools contain. */
+/** Every single address of the subnet that somebody has or may have by name: dhcpd, short of addresses, gives away whatever its pools contain. */
 function neverInPool(subnet: DesiredSubnet, links: readonly RackLink[]): IpAddress[] {
   const { excluded, hosts, dns, ntp, gateway } = subnet;
   const own = links.map((link) => link.address);

@@ -14,18 +14,36 @@ export function subtractRanges(range: IpRange, excluded: readonly IpRange[]): Ip
   return gapsBetween(range, runs);
 }
 
-/** The range without single IPv4 addresses; other families are passed over. Quick for tens of thousands. */
-export function subtractAddresses(range: IpRange, excluded: readonly IpAddress[]): IpRange[] {
-  const numbers = Uint32Array.from(excluded.filter(isIpv4), ipv4Number).sort();
-  return gapsBetween(range, pairsOf(numbers));
+/** The range without single IPv4 addresses and whole ranges of them; other families are passed over. Quick for tens of thousands. */
+export function subtractExcluded(range: IpRange, addresses: readonly IpAddress[], ranges: readonly IpRange[]): IpRange[] {
+  const numbers = Uint32Array.from(addresses.filter(isIpv4), ipv4Number).sort();
+  const runs = ranges
+    .filter(({ first }) => isIpv4(first))
+    .map(({ first, last }) => [ipv4Number(first), ipv4Number(last)] as const);
+  return gapsBetween(
+    range,
+    inOrder(
+      numbers,
+      runs.toSorted(([a], [b]) => a - b),
+    ),
+  );
 }
 
 function isIpv4(address: IpAddress): boolean {
   return addressFamily(address) === 4;
 }
 
-function* pairsOf(numbers: Uint32Array): Generator<readonly [number, number]> {
-  for (const number of numbers) yield [number, number];
+/** Both as runs, by first address. */
+function* inOrder(
+  numbers: Uint32Array,
+  runs: readonly (readonly [first: number, last: number])[],
+): Generator<readonly [number, number]> {
+  let next = 0;
+  for (const number of numbers) {
+    for (let run = runs[next]; run !== undefined && run[0] <= number; run = runs[++next]) yield run;
+    yield [number, number];
+  }
+  yield* runs.slice(next);
 }
 
 function gapsBetween(range: IpRange, runs: Iterable<readonly [first: number, last: number]>): IpRange[] {

@@ -11,6 +11,7 @@ import {
 } from "../address/prefix.js";
 import { checkHostName } from "../names/host-name.js";
 import type { Problem } from "../problem.js";
+import { checkDomain } from "./check-domain.js";
 import { checkEnlistment, checkPrefixAgainstPools } from "./check-enlistment.js";
 import type { LedgerState } from "./ledger-state.js";
 import type { Allocation, Subnet } from "./model.js";
@@ -42,6 +43,7 @@ export function checkSubnet(subnet: Subnet, state: LedgerState): readonly Proble
   if (prefix.length > 0) return [...prefix, ...checkNames(subnet)];
   return [
     ...checkNames(subnet),
+    ...checkDomain(subnet, state),
     ...checkNeighbours(subnet, state),
     ...checkPrefixAgainstPools(subnet, state),
     ...checkGateway(subnet, state),

@@ -47,7 +47,8 @@ export function changeSubnet(
   if (before === undefined) return refused(unknownSubnet(String(request.id)));
   const fixed = checkFixed(before, request.change);
   if (fixed.length > 0) return refused(...fixed);
-  const after = withHeldUntil(before, build(merged(before, request.change), before), now);
+  const built = withFormerEnlistment(before, build(merged(before, request.change), before), request.change);
+  const after = withHeldUntil(before, built, now);
   const problems = checkSubnet(after, state);
   if (problems.length > 0) return refused(...problems);
   const renames = after.domain === before.domain ? accepted([]) : renameAllocations(state, { before, after });
@@ -107,17 +108,28 @@ function distinct(addresses: readonly IpAddress[] | null): readonly IpAddress[] 
   return addresses === null ? null : [...new Set(addresses)];
 }
 
-/** A mode that has no window or no pool drops the one the old mode had, unless the change itself names one. */
+/**
+ * A mode that has no window or no pool drops the one the old mode had, unless the change itself names one. Of the pool the change names what is
+ * different: the rest is as it was, also when the subnet had another mode meanwhile.
+ */
 function merged(before: Subnet, change: Partial<SubnetRequest>): SubnetRequest {
   const mode = change.mode ?? before.mode;
+  const known = before.enlistment ?? before.formerEnlistment ?? null;
+  const named = change.enlistment;
   return {
     ...before,
     window: mode === "window" ? before.window : null,
-    enlistment: mode === "link-local" ? before.enlistment : null,
     ...change,
+    enlistment: named === undefined ? (mode === "link-local" ? known : null) : named && { ...known, ...named },
     prefix: before.prefix,
     site: before.site,
   };
+}
+
+/** An enlistment that the change names as null is forgotten for good. */
+function withFormerEnlistment(before: Subnet, after: Subnet, { enlistment }: Partial<SubnetRequest>): Subnet {
+  const known = before.enlistment ?? before.formerEnlistment;
+  return after.enlistment !== null || known === undefined || enlistment === null ? after : { ...after, formerEnlistment: known };
 }
 
 function checkFixed(before: Subnet, change: Partial<SubnetRequest>): Problem[] {

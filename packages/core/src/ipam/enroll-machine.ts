@@ -6,6 +6,7 @@ import { premadeLabel } from "../names/premade.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import type { LedgerChange } from "./change.js";
 import { checkAddress, type Asked } from "./check-address.js";
+import { subnetNamedSo } from "./check-domain.js";
 import { describeHolder } from "./check-subnet.js";
 import { chooseAddress } from "./choose-address.js";
 import { chooseSubnet } from "./choose-subnet.js";
@@ -170,6 +171,11 @@ function nameFor(
     return refused({ code: "name-of-rack", at: "name", message, remedy: "choose another name" });
   }
   const name = `${machine.name}.${subnet.domain}`;
+  const zone = subnetNamedSo(name, state);
+  if (zone !== null) {
+    const message = `${name} is the domain of subnet ${zone.id}`;
+    return refused({ code: "name-of-domain", at: "name", message, remedy: "choose another name" });
+  }
   const holder = state.allocationByName.get(name);
   if (holder === undefined) return accepted(name);
   if (holder.machineId === machine.id) return accepted(premade);

@@ -17,6 +17,8 @@ export interface Subnet {
   readonly window: IpRange | null;
   /** Mode `link-local`: the whole enlistment pool; each link of a rack gets its own slice of `sliceLength`. */
   readonly enlistment: { readonly pool: IpPrefix; readonly sliceLength: number; readonly leaseTime: number } | null;
+  /** Another mode: what `enlistment` was when the mode was link-local last, for when it is so again. */
+  readonly formerEnlistment?: NonNullable<Subnet["enlistment"]>;
   readonly reserved: readonly IpRange[];
   /** Pinned servers; null means: decided from the topology. */
   readonly dns: readonly IpAddress[] | null;

@@ -104,7 +104,7 @@ export function leaseHolder(
 ): ObservedHolder | null {
   const lease = rack.leases.get(address);
   if (lease === undefined) return null;
-  const until = leaseBlocksUntil(lease, rack.connected);
+  const until = leaseBlocksUntil(lease, rack);
   if (until !== null && until <= asked.now) return null;
   if (isOwnLease(lease, asked.nics)) return null;
   const who = lease.hardwareAddress ?? "an unknown client";
@@ -114,13 +114,17 @@ export function leaseHolder(
 /**
  * Until when a lease keeps its address from everybody else, in milliseconds since 1970: its end plus a tenth of its length, because the
  * holder's clock and ours differ; null while nobody can say (in use without an end, abandoned, kept by a failover peer, or reported by a
- * rack that is silent now and may have renewed it since).
+ * rack that is silent now and may have renewed it since). The end stands in the rack's time: where its clock is behind ours, the lease ends later than
+ * it reads. Where it is ahead nothing is taken off, because dhcpd goes by that clock, which may be set right before the lease ends.
  */
-export function leaseBlocksUntil(lease: LeaseReport, connected: boolean): number | null {
+export function leaseBlocksUntil(
+  lease: LeaseReport,
+  { connected, clockAheadMs }: Pick<RackView, "connected" | "clockAheadMs">,
+): number | null {
   if (!lease.allocatable && (!connected || lease.state !== "active" || typeof lease.ends !== "number")) return null;
   if (typeof lease.ends !== "number") return 0;
   const length = lease.starts === null ? 0 : Math.max(lease.ends - lease.starts, 0);
-  const until = (lease.ends + length / 10) * 1000;
+  const until = (lease.ends + length / 10) * 1000 + Math.max(0, -(clockAheadMs ?? 0));
   return lease.state === "active" || lease.state === "expired" || lease.state === "free" ? until : 0;
 }
 

@@ -1,4 +1,4 @@
-import { addressFromValue, addressValue, compareAddresses, type IpAddress } from "../address/ip.js";
+import { addressFromValue, addressValue, ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
 import { rangeContains, type IpPrefix, type IpRange } from "../address/prefix.js";
 import { intersectRanges, rangeSize } from "../address/ranges.js";
 import type { DesiredHost, DesiredSubnet } from "../desired/schema.js";
@@ -39,7 +39,7 @@ export function planSubnet(subnet: Subnet, place: Place): PlannedSubnet {
       domain: subnet.domain,
       window,
       enlistment,
-      excluded: window === null ? [] : excludedFrom(window, subnet, { ...place, changesAt }),
+      ...(window === null ? { excluded: [] } : excludedFrom(window, subnet, { ...place, changesAt })),
       hosts: hostsOf(subnet, { ...place, changesAt }),
       dns: [...(servers?.dns ?? [])],
       ntp: [...(servers?.ntp ?? [])],
@@ -65,8 +65,10 @@ function shareOfWindow(subnet: Subnet, { view, rack }: Place): IpRange | null {
 
 type Noting = Place & { readonly changesAt: number[] };
 
+type Excluded = Pick<DesiredSubnet, "excluded" | "excludedRanges">;
+
 /** Addresses of the window that dhcpd must not give: everything static, everything that racks have or move between them, everything that somebody may still hold. */
-function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): IpAddress[] {
+function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): Excluded {
   const { view, rack, now, changesAt } = place;
   const excluded = new Set<IpAddress>();
   const add = (address: IpAddress): void => {
@@ -74,7 +76,7 @@ function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): IpAddress
   };
   for (const { address } of view.allocations.get(subnet.id) ?? []) add(address);
   for (const address of [subnet.gateway, ...(subnet.dns ?? []), ...(subnet.ntp ?? [])]) if (address !== null) add(address);
-  for (const range of subnet.reserved) for (const address of addressesOf(intersectRanges(range, window))) add(address);
+  const reserved = subnet.reserved.flatMap((range) => intersectRanges(range, window) ?? []);
   for (const { address, until } of view.quarantines.get(subnet.id) ?? []) {
     if (until <= now || !rangeContains(window, address)) continue;
     add(address);
@@ -88,13 +90,32 @@ function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): IpAddress
     for (const { addresses } of other.interfaces) for (const { address } of addresses) add(address);
     if (other.id === rack.id) continue;
     for (const [address, lease] of other.leases) {
-      const until = leaseBlocksUntil(lease, other.connected);
+      const until = leaseBlocksUntil(lease, other);
       if ((until !== null && until <= now) || !rangeContains(window, address)) continue;
       add(address);
       if (until !== null) changesAt.push(until);
     }
   }
-  return [...excluded].sort(compareAddresses);
+  return inRuns(excluded, reserved);
+}
+
+/** Single addresses one by one, any that follow each other as a range: a reserved block may be as large as the window. All IPv4. */
+function inRuns(addresses: ReadonlySet<IpAddress>, ranges: readonly IpRange[]): Excluded {
+  const bounds = ranges.map(({ first, last }) => ({ first: ipv4Number(first), last: ipv4Number(last) }));
+  const singles = [...addresses].map((address) => ({ first: ipv4Number(address), last: ipv4Number(address) }));
+  const runs: { first: number; last: number }[] = [];
+  for (const { first, last } of [...bounds, ...singles].sort((a, b) => a.first - b.first)) {
+    const open = runs.at(-1);
+    if (open === undefined || first > open.last + 1) runs.push({ first, last });
+    else open.last = Math.max(open.last, last);
+  }
+  const whole = runs.filter(({ first, last }) => first < last);
+  return {
+    excluded: runs.filter(({ first, last }) => first === last).map(({ first }) => ipv4FromNumber(first)),
+    ...(whole.length === 0
+      ? {}
+      : { excludedRanges: whole.map(({ first, last }) => ({ first: ipv4FromNumber(first), last: ipv4FromNumber(last) })) }),
+  };
 }
 
 /** One declaration a NIC, except for addresses that the last dynamic holder may still use: dhcpd would give them to two. */
@@ -115,10 +136,4 @@ function isStillHeld({ address, nics }: Allocation, { view, now, changesAt }: No
     return true;
   }
   return false;
-}
-
-function addressesOf(range: IpRange | null): IpAddress[] {
-  if (range === null) return [];
-  const base = addressValue(range.first);
-  return Array.from({ length: Number(rangeSize(range)) }, (_, step) => addressFromValue(4, base + BigInt(step)));
 }

@@ -13,13 +13,18 @@ const REQUEST: JoinRequest = {
 const KNOWN: KnownRack = { id: "22222222-bbbb", name: "r1", site: "east", publicKeyHash: "key-r1" };
 
 function ask(changes: Partial<JoinQuestion> = {}, request: Partial<JoinRequest> = {}) {
-  const question = { publicKeyHash: "key-new", token: { rackName: null, site: "west" }, racks: [KNOWN], ...changes };
+  const question = {
+    publicKeyHash: "key-new",
+    token: { rackName: null, site: "west", replaces: false },
+    racks: [KNOWN],
+    ...changes,
+  };
   return decideJoin({ ...question, request: { ...REQUEST, ...request } });
 }
 
 describe("decideJoin", () => {
   it("names a new rack by the token, else by its wish, else by its host name", () => {
-    expect(ask({ token: { rackName: "t1", site: "west" } }, { name: "wish" })).toMatchObject({
+    expect(ask({ token: { rackName: "t1", site: "west", replaces: false } }, { name: "wish" })).toMatchObject({
       value: { id: REQUEST.rack, name: "t1", site: "west" },
     });
     expect(ask({}, { name: "wish" })).toMatchObject({ value: { name: "wish" } });
@@ -37,8 +42,10 @@ describe("decideJoin", () => {
     expect(ask({ publicKeyHash: "key-r1" })).toMatchObject({ value: KNOWN });
   });
 
-  it("a token made for a known rack's name replaces its host and nothing else", () => {
-    expect(ask({ token: { rackName: "r1", site: "west" } })).toMatchObject({ value: { ...KNOWN, publicKeyHash: "key-new" } });
+  it("a token made to replace a known rack's host does, and one that was made before the name was taken does not", () => {
+    const token = { rackName: "r1", site: "west", replaces: true };
+    expect(ask({ token })).toMatchObject({ value: { ...KNOWN, publicKeyHash: "key-new" } });
+    expect(ask({ token: { ...token, replaces: false } })).toMatchObject({ problems: [{ code: "rack-name-taken" }] });
   });
 
   it("refuses another rack's name and another rack's id", () => {

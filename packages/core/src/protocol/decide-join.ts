@@ -15,25 +15,25 @@ export interface JoinQuestion {
   /** SHA-256 of the public key in the request. */
   readonly publicKeyHash: string;
   /** What the operator fixed when the token was made. */
-  readonly token: { readonly rackName: string | null; readonly site: string };
+  readonly token: { readonly rackName: string | null; readonly site: string; readonly replaces: boolean };
   readonly racks: readonly KnownRack[];
 }
 
 /**
- * Who a joining host is from now on. The key decides first: a host that joins again with the key we know stays the rack it was. A token made for
- * the name of a known rack replaces that rack's host: same id and name, new key, and the old key is worth nothing from then on.
+ * Who a joining host is from now on. The key decides first: a host that joins again with the key we know stays the rack it was. A token made to
+ * replace the host of a known rack does so: same id and name, new key, and the old key is worth nothing from then on.
  */
 export function decideJoin({ request, publicKeyHash, token, racks }: JoinQuestion): Result<KnownRack> {
   const same = racks.find((rack) => rack.publicKeyHash === publicKeyHash);
   if (same !== undefined) return accepted({ ...same, name: freeName(request.name, same, racks) ?? same.name });
-  const replaced = token.rackName === null ? undefined : racks.find((rack) => rack.name === token.rackName);
+  const replaced = token.rackName === null || !token.replaces ? undefined : racks.find((rack) => rack.name === token.rackName);
   if (replaced !== undefined) return accepted({ ...replaced, publicKeyHash });
   if (racks.some((rack) => rack.id === request.rack))
     return refused({
       code: "rack-key-differs",
       at: request.rack,
       message: "a rack with this id is known by another key",
-      remedy: "make a token for that rack's name to replace its host, or give this host a state folder of its own",
+      remedy: "make a token for that rack's name with --replace to replace its host, or give this host a state folder of its own",
     });
   const wanted = token.rackName ?? request.name;
   if (wanted !== null && racks.some((rack) => rack.name === wanted))
@@ -41,7 +41,7 @@ export function decideJoin({ request, publicKeyHash, token, racks }: JoinQuestio
       code: "rack-name-taken",
       at: wanted,
       message: `another rack is called ${wanted}`,
-      remedy: "choose another name, or make a token for this name to replace that rack's host",
+      remedy: "choose another name, or make a token for this name with --replace to replace that rack's host",
     });
   return accepted({ id: request.rack, name: wanted ?? hostName(request, racks), site: token.site, publicKeyHash });
 }

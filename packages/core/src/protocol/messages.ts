@@ -15,6 +15,8 @@ export const DESIRED_FRAME_BYTES_MAX = 64 * 1024 * 1024;
 export const LEASES_PER_FRAME_MAX = 2048;
 
 const timeSchema = z.int().nullable();
+/** The rack's wall clock when it sent the message, milliseconds since 1970. */
+const senderClockSchema = z.number().min(0).max(8.64e15).exactOptional();
 
 const interfaceAddressSchema = z.object({
   address: ipAddressSchema,
@@ -110,6 +112,7 @@ export const agentMessageSchema = z.discriminatedUnion("type", [
     hostname: z.string().max(253),
     generation: z.int().min(0),
     stream: z.string().min(1).max(64),
+    now: senderClockSchema,
   }),
   /** All interfaces of the host, whole; replaces the previous report. */
   z.object({
@@ -117,6 +120,7 @@ export const agentMessageSchema = z.discriminatedUnion("type", [
     sequence: z.int(),
     interfaces: z.array(hostInterfaceSchema).max(4096),
     knowledge: hostKnowledgeSchema.nullable().default(null),
+    now: senderClockSchema,
   }),
   /**
    * Leases. A snapshot comes in pages: the first has `snapshot: "begin"`, the last `"end"`, between them `"more"` (one page: `"whole"`);
@@ -128,6 +132,7 @@ export const agentMessageSchema = z.discriminatedUnion("type", [
     page: z.enum(["whole", "begin", "more", "end", "delta"]),
     leases: z.array(leaseReportSchema).max(LEASES_PER_FRAME_MAX),
     gone: z.array(ipAddressSchema).max(LEASES_PER_FRAME_MAX),
+    now: senderClockSchema,
   }),
   /** What is written and what runs, after every pass that changed it. `accepted` is the generation on disk. */
   z.object({
@@ -138,6 +143,7 @@ export const agentMessageSchema = z.discriminatedUnion("type", [
     problems: z.array(problemSchema).max(1024),
     /** Whether the rack's own NTP server answers; null while nobody asked it. */
     ntp: z.boolean().nullable().default(null),
+    now: senderClockSchema,
   }),
   /** What became of a desired state: on disk (no problems), or refused and why. */
   z.object({ type: z.literal("receipt"), generation: z.int().min(0), problems: z.array(problemSchema).max(64) }),

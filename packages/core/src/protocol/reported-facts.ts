@@ -14,6 +14,8 @@ export interface ReportedFacts {
   daemons: readonly DaemonStatus[];
   problems: readonly Problem[];
   ntp: boolean | null;
+  /** How far the rack's clock is ahead of ours, milliseconds; negative when behind, null before it said. */
+  clockAheadMs: number | null;
   /** Pages of a lease snapshot whose end has not come. */
   staged: Map<IpAddress, LeaseReport> | null;
 }
@@ -40,12 +42,14 @@ export function emptyReportedFacts(): ReportedFacts {
     daemons: [],
     problems: [],
     ntp: null,
+    clockAheadMs: null,
     staged: null,
   };
 }
 
 /** Takes one observation in, whole or not at all. `now` in milliseconds since 1970. */
 export function mergeObservation(facts: ReportedFacts, observation: Observation, now: number): Merged {
+  if (observation.now !== undefined) facts.clockAheadMs = observation.now - now;
   switch (observation.type) {
     case "interfaces":
       return mergeInterfaces(facts, observation, now);

@@ -24,6 +24,8 @@ export interface RackView {
   /** Newest desired state the rack has on its disk, 0 for none. */
   readonly accepted: number;
   readonly daemons: readonly DaemonStatus[];
+  /** How far its clock was ahead of the region's when it last said; negative when behind, null before it said. */
+  readonly clockAheadMs?: number | null;
   /** Whether its own NTP server answers; null while nobody asked it. */
   readonly ntp?: boolean | null;
   readonly problems: readonly Problem[];

@@ -65,7 +65,7 @@ function viewStatus(ports: ApiPorts): StatusView {
     revision: ledger.revision,
     subnets: ledger.subnets().length,
     allocations: ledger.allocations().length,
-    leasesInUse: [...reportedLeases(racks)].filter(({ lease }) => leaseInUse(lease, now)).length,
+    leasesInUse: [...reportedLeases(racks)].filter((entry) => leaseInUse(entry, now)).length,
     machines: {
       sighted: count("sighted"),
       enlisted: count("enlisted"),

@@ -1,5 +1,6 @@
 import { API_ROOT, isoTime, tokenCreateSchema, tokenViewSchema } from "@berth/core";
 import { acceptedValue } from "../answer-errors.js";
+import { actorOf } from "../authenticate.js";
 import type { ApiPorts } from "../ports.js";
 import { errorAnswers, type ApiServer } from "./api-server.js";
 
@@ -16,7 +17,7 @@ export function tokenRoutes(api: ApiServer, { createToken }: ApiPorts): void {
       },
     },
     async (request, reply) => {
-      const { expiresAt, joinLine } = acceptedValue(await createToken(request.body));
+      const { expiresAt, joinLine } = acceptedValue(await createToken(request.body, actorOf(request)));
       return reply.code(201).send({ joinLine, rack: request.body.rack ?? null, expiresAt: isoTime(expiresAt) });
     },
   );
