@@ -10,6 +10,27 @@ afterEach(() => fixture.close());
 
 const ERROR = { type: expect.stringMatching(/^urn:berth:problem:/) as string, title: expect.any(String) as string };
 
+describe("a method that a path does not take", () => {
+  it.each([
+    ["PUT", "/api/v1/subnets", "GET, HEAD, POST"],
+    ["POST", "/api/v1/subnets/1", "DELETE, GET, HEAD, PATCH"],
+    ["DELETE", "/api/v1/machines/enroll", "GET, HEAD, POST"],
+    ["OPTIONS", "/api/v1/status?x=1", "GET, HEAD"],
+    ["PATCH", "/healthz", "GET, HEAD"],
+  ] as const)("%s %s is answered 405, with what it takes", async (method, url, allow) => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    const response = await fixture.api.inject({ method, url, headers });
+    expect([response.statusCode, response.headers.allow]).toEqual([405, allow]);
+    expect(response.json()).toMatchObject({ ...ERROR, status: 405, code: "method-not-allowed" });
+  });
+
+  it("a path that there is not stays unknown, whatever the method", async () => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    for (const url of ["/api/v1/subnetz", "/api/v1/subnets/1/x", "/api/v1/subnets/"])
+      expect((await fixture.api.inject({ method: "PUT", url, headers })).statusCode).toBe(404);
+  });
+});
+
 describe("bad input", () => {
   it("refuses a prefix with host bits and suggests the network", async () => {
     expect(await ask(fixture, "POST", "/subnets", { ...SUBNET, prefix: "192.168.50.7/24" })).toMatchObject({

@@ -163,6 +163,10 @@ describe("berth-agent join", () => {
     const [old, replacement] = [await loadIdentity("/state", first), await loadIdentity("/state", second)];
     if (old === null || replacement === null) throw new Error("not joined");
     expect(replacement).toMatchObject({ rack: old.rack, name: "r1" });
+    const [entry, ...others] = (await world.store.audit.list(0, 99)).filter(({ action }) => action === "replace-rack-host");
+    expect(others).toEqual([]);
+    expect(entry).toMatchObject({ subject: "r1", detail: { rack: old.rack, before: { connected: false } } });
+    expect(entry?.actor).toMatch(/^join token [0-9a-f]{12}$/);
     expect(world.registry().records()).toHaveLength(1);
     const ghost = startRack(world, old);
     await waitUntil(() => ghost.link.status(), {

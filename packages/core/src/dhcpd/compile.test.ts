@@ -64,6 +64,18 @@ describe("modes", () => {
     ]);
   });
 
+  it("leaves out ranges as it does addresses, and refuses one that ends before it begins", () => {
+    const excludedRanges = [{ first: ipAddress("192.168.50.90"), last: ipAddress("192.168.50.103") }];
+    const conf = text([{ ...windowed, excluded: [ipAddress("192.168.50.105")], excludedRanges }]);
+    expect(conf.match(/range .*;/g)).toEqual(["range 192.168.50.104 192.168.50.104;", "range 192.168.50.106 192.168.50.109;"]);
+    for (const first of ["192.168.50.104", "2001:db8::1"]) {
+      const odd = [{ first: ipAddress(first), last: ipAddress("192.168.50.103") }];
+      expect(compileDhcpd({ subnets: [{ ...windowed, excludedRanges: odd }] }, eth0)).toMatchObject({
+        problems: [{ code: "excluded-range-inverted", at: "subnet 192.168.50.0/24" }],
+      });
+    }
+  });
+
   it("keeps the rack's own addresses out of the window", () => {
     const links = { links: [linkAt("eth0", 1, "192.168.50.105")] };
     expect(text([windowed], links).match(/range .*;/g)).toEqual([

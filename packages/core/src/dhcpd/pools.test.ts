@@ -4,7 +4,7 @@ import { hardwareAddress, linkAt, subnetOf } from "../../../../test/fixtures/dhc
 import { ipAddress, ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
 import { rangeContains, type IpRange } from "../address/prefix.js";
 import { compileDhcpd } from "./compile.js";
-import { POOL_ADDRESSES_MAX, splitIntoPools, subtractRanges } from "./pools.js";
+import { POOL_ADDRESSES_MAX, singleAddress, splitIntoPools, subtractExcluded, subtractRanges } from "./pools.js";
 
 const base = ipv4Number(ipAddress("10.1.0.0"));
 const offset = fc.nat({ max: 40_000 });
@@ -19,6 +19,17 @@ function size({ first, last }: IpRange): number {
 }
 
 describe("subtraction and pools", () => {
+  test.prop([run, fc.array(run, { maxLength: 6 }), fc.array(offset, { maxLength: 40 })])(
+    "single addresses and ranges together are subtracted as if all were ranges",
+    (window, ranges, singles) => {
+      const addresses = singles.map(at);
+      const asRanges = [...ranges, ...addresses.map(singleAddress)];
+      expect(subtractExcluded(window, [...addresses, ipAddress("2001:db8::1")], ranges)).toEqual(
+        subtractRanges(window, asRanges),
+      );
+    },
+  );
+
   test.prop([run, fc.array(run, { maxLength: 6 }), fc.array(offset, { maxLength: 40 })])(
     "hold exactly the addresses of the window that nobody has, at most 4,096 a pool",
     (window, excluded, samples) => {

@@ -135,6 +135,55 @@ test("a window or gateway over an allocation is refused by the holder's name, an
   expect(change({ mode: "static" })).toMatchObject({ ok: true, value: { window: null } });
 });
 
+test("an enlistment keeps what was chosen for it, through other modes and changes of a part of it", () => {
+  const desk = new Desk();
+  const chosen = { pool: ipPrefix("10.9.0.0/16"), sliceLength: 24, leaseTime: 120 };
+  desk.declare({ prefix: PREFIX, mode: "link-local", enlistment: chosen });
+  const change = (wish: Partial<SubnetRequest>) => desk.apply(changeSubnet(desk.state, { id: 1, change: wish }, NOON));
+  expect(change({ mode: "static" })).toMatchObject({ value: { enlistment: null } });
+  expect(change({ mode: "window", window })).toMatchObject({ value: { enlistment: null } });
+  expect(change({ gateway: null })).toMatchObject({ value: { enlistment: null } });
+  expect(change({ mode: "link-local" })).toMatchObject({ value: { enlistment: chosen, window: null } });
+  expect(desk.state.subnets.get(1)).not.toHaveProperty("formerEnlistment");
+  expect(change({ enlistment: { leaseTime: 60 } })).toMatchObject({ value: { enlistment: { ...chosen, leaseTime: 60 } } });
+  change({ mode: "static" });
+  expect(change({ mode: "link-local", enlistment: { sliceLength: 22 } })).toMatchObject({
+    value: { enlistment: { ...chosen, leaseTime: 60, sliceLength: 22 } },
+  });
+  change({ mode: "off", enlistment: null });
+  expect(change({ mode: "link-local" })).toMatchObject({
+    value: { enlistment: { pool: "169.254.0.0/16", sliceLength: 20, leaseTime: 60 } },
+  });
+});
+
+test.each([
+  ["ip-192-168-50-9.rack.example", "192.168.51.0/24", "domain-premade-taken"],
+  ["a.b.ip-192-168-50-9.rack.example", "192.168.51.0/24", "domain-premade-taken"],
+  ["IP-192-168-50-9.Rack.Example.", "192.168.51.0/24", "domain-premade-taken"],
+  ["ip-192-168-51-9.rack.example", "192.168.51.0/24", undefined],
+  ["ip-192-168-50-9.other.example", "192.168.51.0/24", undefined],
+  ["xrack.example", "192.168.51.0/24", undefined],
+  ["db1.rack.example", "192.168.51.0/24", "domain-taken"],
+  ["under.db1.rack.example", "192.168.51.0/24", undefined],
+])("the domain %s of %s beside rack.example of 192.168.50.0/24: %s", (domain, prefix, code) => {
+  const desk = new Desk();
+  desk.declare({ prefix: PREFIX });
+  desk.enroll({ nics: [nic(1)], subnet: "1", name: "db1" });
+  expect(codes(desk.declare({ prefix, domain }))[0]).toBe(code);
+});
+
+test("the same in the other order, by a change of domain, and for the name of a machine", () => {
+  const desk = new Desk();
+  desk.declare({ prefix: "192.168.51.0/24", domain: "ip-192-168-50-9.rack.example" });
+  expect(codes(desk.declare({ prefix: PREFIX, domain: "rack.example" }))).toEqual(["domain-premade-taken"]);
+  desk.declare({ prefix: PREFIX, domain: "other.example" });
+  expect(codes(desk.apply(changeSubnet(desk.state, { id: 2, change: { domain: "rack.example" } }, NOON)))).toEqual([
+    "domain-premade-taken",
+  ]);
+  desk.declare({ prefix: "192.168.52.0/24", domain: "db1.other.example" });
+  expect(codes(desk.enroll({ nics: [nic(1)], subnet: "2", name: "db1" }))).toEqual(["name-of-domain"]);
+});
+
 test("a new domain renames every machine, unless a name is taken there", () => {
   const desk = new Desk();
   desk.declare({ prefix: PREFIX });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Desk, interfaceOf, leaseOf, MINUTE, nic, NOON, rackOf } from "../../../../test/fixtures/alloc/build.js";
 import { ipAddress } from "../address/ip.js";
 import { ipPrefix } from "../address/prefix.js";
+import { compileDhcpd } from "../dhcpd/compile.js";
 import type { DesiredSubnet } from "../desired/schema.js";
 import { desiredStateSchema } from "../desired/schema.js";
 import type { RackView } from "../topology/rack-view.js";
@@ -103,6 +104,12 @@ describe("hosts", () => {
     expect(plan(desk).changesAt).toBe(end);
     desk.now = end;
     expect([subnetOn(desk, "r1")?.hosts.length, plan(desk).changesAt]).toEqual([1, null]);
+    // The rack's clock is an hour behind, so its dhcpd gives the lease an hour more than it reads; one that is ahead gives none up early.
+    desk.racks = desk.racks.map((rack) => ({ ...rack, clockAheadMs: -60 * MINUTE }));
+    expect([subnetOn(desk, "r1")?.hosts.length, plan(desk).changesAt]).toEqual([0, end + 60 * MINUTE]);
+    desk.now = end - 1;
+    desk.racks = desk.racks.map((rack) => ({ ...rack, clockAheadMs: 60 * MINUTE }));
+    expect([subnetOn(desk, "r1")?.hosts.length, plan(desk).changesAt]).toEqual([0, end]);
     desk.now = NOON;
     desk.racks = [rackOf("r1", ["192.168.50.1/24"], [leaseOf("192.168.50.60", nic(1))])];
     expect(subnetOn(desk, "r1")?.hosts).toHaveLength(1);
@@ -138,6 +145,32 @@ describe("the window", () => {
       excluded: ["192.168.50.100", "192.168.50.102", "192.168.50.105"],
     });
     expect(planned.changesAt).toBe(desk.now + 30 * MINUTE);
+  });
+
+  test("carries a reserved block as one range, with what lies beside it; what it leaves can be sent and rendered", () => {
+    const desk = new Desk();
+    desk.declare({
+      prefix: "10.0.0.0/8",
+      mode: "window",
+      window: { first: ipAddress("10.1.0.0"), last: ipAddress("10.99.255.255") },
+      reserved: [
+        { first: ipAddress("10.0.0.5"), last: ipAddress("10.50.0.9") },
+        { first: ipAddress("10.50.0.9"), last: ipAddress("10.60.0.0") },
+        { first: ipAddress("10.70.0.0"), last: ipAddress("10.70.0.0") },
+      ],
+    });
+    desk.racks = [rackOf("r1", ["10.60.0.1/8"]), { ...rackOf("r2", ["10.200.0.1/8", "10.61.0.7/32"]), site: "other" }];
+    expect(subnetOn(desk, "r1")).toMatchObject({
+      excluded: ["10.70.0.0"],
+      excludedRanges: [{ first: "10.1.0.0", last: "10.60.0.1" }],
+    });
+    const subnet = subnetOn(desk, "r1");
+    const links = { links: [{ name: "eth0", subnetId: 1, address: ipAddress("10.60.0.1") }] };
+    const config = subnet === undefined ? null : compileDhcpd({ subnets: [subnet] }, links);
+    const pools =
+      config?.ok === true ? config.value.sharedNetworks.flatMap(({ subnets }) => subnets.flatMap((one) => one.pools)) : [];
+    expect(pools[0]?.ranges[0]?.first).toBe("10.60.0.2");
+    expect(pools.flatMap(({ ranges }) => ranges).filter(({ last }) => last === "10.69.255.255")).toHaveLength(1);
   });
 
   test("is shared out between the racks that serve it, and what the other rack leased in my part is left out", () => {
