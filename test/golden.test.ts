@@ -24,9 +24,12 @@ describe("golden files: what a rack renders", () => {
     const shuffled = {
       ...desired,
       generation: desired.generation + 41,
-      subnets: desired.subnets
-        .toReversed()
-        .map((subnet) => ({ ...subnet, hosts: subnet.hosts.toReversed(), excluded: subnet.excluded.toReversed() })),
+      subnets: desired.subnets.toReversed().map(({ excludedRanges, ...subnet }) => ({
+        ...subnet,
+        hosts: subnet.hosts.toReversed(),
+        excluded: subnet.excluded.toReversed(),
+        ...(excludedRanges === undefined ? {} : { excludedRanges: excludedRanges.toReversed() }),
+      })),
       zones: desired.zones
         .toReversed()
         .map((zone) => ({ ...zone, records: zone.records.toReversed(), premade: zone.premade.toReversed() })),

@@ -142,7 +142,11 @@ describe("berth rack, lease, problem, token and status", () => {
       stdout: "192.0.2.1:7443 id.secret sha256:00\n",
       stderr: "usable once until 2026-11-30T14:00:00.000Z\n",
     });
-    expect(fixture.tokens).toEqual([{ rack: "rack-1", ttlSeconds: 7200, replace: false }]);
+    expect((await fixture.berth(["token", "create", "--rack", "rack-1", "--replace"])).code).toBe(0);
+    expect(fixture.tokens).toEqual([
+      { rack: "rack-1", ttlSeconds: 7200, replace: false },
+      { rack: "rack-1", ttlSeconds: 3600, replace: true },
+    ]);
   });
 
   it("fetches every page of a long list", async () => {

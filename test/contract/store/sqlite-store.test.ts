@@ -1,3 +1,4 @@
+import { ipPrefix, type Subnet } from "@berth/core";
 import { silentLog, systemClock } from "@berth/host";
 import SqliteDatabase from "better-sqlite3";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -107,4 +108,40 @@ test("only the owner can read the data folder's files", async () => {
   const { stat, readdir } = await import("node:fs/promises");
   for (const name of await readdir(folder)) expect([name, (await stat(join(folder, name))).mode & 0o077]).toEqual([name, 0]);
   await store.close();
+});
+
+test("says that it cannot be written as long as that is so, whoever noticed", async () => {
+  const store = await createSqliteStore(folder, ports);
+  await store.settings.set("region", "a");
+  expect(store.problem()).toBeNull();
+  const other = new SqliteDatabase(join(folder, "berth.sqlite"));
+  other.exec("begin immediate");
+  await expect(store.settings.set("region", "b")).rejects.toMatchObject({ code: "store-unwritable" });
+  expect(store.problem()).toMatchObject({
+    code: "store-unwritable",
+    message: expect.stringContaining("no change is taken") as string,
+    remedy: expect.stringContaining("end the program") as string,
+  });
+  expect(await store.settings.get("region")).toBe("a");
+  expect(store.problem()).not.toBeNull();
+  other.exec("rollback");
+  await store.tokens.remove("no such token");
+  expect(store.problem()).not.toBeNull();
+  await store.settings.set("region", "b");
+  expect(store.problem()).toBeNull();
+  other.close();
+  await store.close();
+}, 20_000);
+
+test("keeps an enlistment that another mode does not use apart from one in use", async () => {
+  const enlistment = { pool: ipPrefix("10.9.0.0/16"), sliceLength: 24, leaseTime: 120 };
+  const resting: Subnet = { ...subnet, id: 2, prefix: ipPrefix("192.168.51.0/24"), formerEnlistment: enlistment };
+  const used: Subnet = { ...subnet, id: 3, prefix: ipPrefix("192.168.52.0/24"), mode: "link-local", window: null, enlistment };
+  const store = await createSqliteStore(folder, ports);
+  const changes = [resting, used].map((after) => ({ table: "subnet" as const, before: null, after }));
+  await store.ledger.commit(changes, []);
+  await store.close();
+  const next = await createSqliteStore(folder, ports);
+  expect((await next.ledger.load()).content.subnets).toEqual([resting, used]);
+  await next.close();
 });

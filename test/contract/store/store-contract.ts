@@ -97,8 +97,7 @@ const token: TokenRecord = {
   rackName: null,
   site: "default",
   replaces: true,
-  usedBy: null,
-  usedAt: null,
+  ...{ usedBy: null, usedAt: null },
 };
 const lease: LeaseReport = {
   address: ipAddress("192.168.50.200"),

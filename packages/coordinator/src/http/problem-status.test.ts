@@ -17,7 +17,7 @@ it.each([
       ],
       ...["nic-on-two-machines", "machine-has-address", "machine-named-otherwise", "machine-ambiguous", "domain-ambiguous"],
       ...["subnet-overlaps", "subnet-overlaps-pool", "enlistment-pool-overlaps", "subnet-in-use", "subnet-exhausted"],
-      ...["window-over-allocations", "gateway-allocated"],
+      ...["window-over-allocations", "gateway-allocated", "rack-known", "domain-taken", "domain-premade-taken"],
     ],
   ],
   [422, ["window-outside", "label-too-long", "name-reserved", "address-is-gateway", "address-in-window", "machine-not-seen"]],

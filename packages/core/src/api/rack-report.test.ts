@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { leaseOf, nic } from "../../../../test/fixtures/alloc/build.js";
 import type { DesiredState } from "../desired/schema.js";
 import type { DaemonStatus } from "../protocol/messages.js";
+import { topologyOf } from "../topology/from-rack-views.js";
 import type { RackView } from "../topology/rack-view.js";
-import { currentProblems, isConverged } from "./rack-report.js";
+import { currentProblems, isConverged, regionProblems, viewRack } from "./rack-report.js";
 
 const desired: DesiredState = { format: 1, rack: "r", generation: 4, subnets: [], zones: [], queryFrom: [], forwarders: [] };
 
@@ -47,4 +49,28 @@ test("problems name who reported them, the plan first", () => {
   ]);
   expect(problems[0]).toHaveProperty("remedy", "mend");
   expect(problems[1]).not.toHaveProperty("remedy");
+});
+
+test("a clock that is off is the rack's problem while it is connected, and its leases end by it", () => {
+  const HOUR = 3_600_000;
+  const ends = 10 * HOUR;
+  const lease = leaseOf("192.168.50.9", nic(1), { starts: 0, ends: ends / 1000 });
+  const skewed = (clockAheadMs: number | null, connected = true): RackView => ({
+    ...rack(4, []),
+    ...{ clockAheadMs, connected, problems: [], leases: new Map([[lease.address, lease]]) },
+  });
+  const inUse = (clockAheadMs: number | null, nowMs: number): number => {
+    const view = skewed(clockAheadMs);
+    return viewRack(view, { desired: null, topology: topologyOf([view], nowMs), subnets: [], nowMs }).leasesInUse;
+  };
+  expect([inUse(null, ends - 1), inUse(null, ends)]).toEqual([1, 0]);
+  expect([inUse(-HOUR, ends + HOUR - 1), inUse(-HOUR, ends + HOUR)]).toEqual([1, 0]);
+  expect([inUse(HOUR, ends - HOUR - 1), inUse(HOUR, ends - HOUR)]).toEqual([1, 0]);
+  expect(currentProblems([skewed(-HOUR)], [])).toMatchObject([{ source: "rack", rack: "r", code: "clock-skew" }]);
+  for (const well of [skewed(20_000), skewed(null), skewed(-HOUR, false)]) expect(currentProblems([well], [])).toEqual([]);
+});
+
+test("the region's own problems are told as such", () => {
+  const problem = { code: "store-unwritable", at: "berth.sqlite", message: "full", remedy: "free space" };
+  expect(regionProblems([problem])).toEqual([{ source: "region", rack: null, daemon: null, ...problem }]);
 });
