@@ -10,16 +10,19 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-it.each(["PUT", "OPTIONS", "TRACE", "PROPFIND", "LOCK"])("%s over a socket is a method that the path does not take", async (method) => {
-  const { port } = fixture.api.server.address() as AddressInfo;
-  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
-  const answer = await new Promise<unknown>((resolve, reject) => {
-    const sent = request({ host: "127.0.0.1", port, method, path: "/api/v1/subnets", agent: false, headers }, (response) => {
-      response.resume();
-      resolve([response.statusCode, response.headers.allow]);
+it.each(["PUT", "OPTIONS", "TRACE", "PROPFIND", "LOCK"])(
+  "%s over a socket is a method that the path does not take",
+  async (method) => {
+    const { port } = fixture.api.server.address() as AddressInfo;
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    const answer = await new Promise<unknown>((resolve, reject) => {
+      const sent = request({ host: "127.0.0.1", port, method, path: "/api/v1/subnets", agent: false, headers }, (response) => {
+        response.resume();
+        resolve([response.statusCode, response.headers.allow]);
+      });
+      sent.on("error", reject);
+      sent.end();
     });
-    sent.on("error", reject);
-    sent.end();
-  });
-  expect(answer).toEqual([405, "GET, HEAD, POST"]);
-});
+    expect(answer).toEqual([405, "GET, HEAD, POST"]);
+  },
+);
