@@ -21,7 +21,12 @@ describe("a method that a path does not take", () => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
     const response = await fixture.api.inject({ method, url, headers });
     expect([response.statusCode, response.headers.allow]).toEqual([405, allow]);
-    expect(response.json()).toMatchObject({ ...ERROR, status: 405, code: "method-not-allowed" });
+    expect(response.json()).toMatchObject({
+      ...ERROR,
+      title: "The path does not take this method",
+      status: 405,
+      code: "method-not-allowed",
+    });
   });
 
   it("a path that there is not stays unknown, whatever the method", async () => {

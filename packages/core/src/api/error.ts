@@ -31,6 +31,7 @@ const TITLES: Readonly<Record<number, string>> = {
   401: "No valid token",
   403: "The token's role does not allow this",
   404: "There is no such thing",
+  405: "The path does not take this method",
   409: "It clashes with what is there",
   413: "The request is too large",
   414: "The URL is too long",
