@@ -105,7 +105,7 @@ export const FACTS: readonly Fact[] = [
   },
   {
     title: "The coordinator is killed; the machine reboots, keeps its address, and its name still resolves",
-    command: (_, { name }) => `dig +short @${SUBNET.rack} ${name}`,
+    command: ({ rack }, { name }) => `ip netns exec ${rack.host.namespace} dig +short @${SUBNET.rack} ${name}`,
     async observe({ machines, region, rack }, story) {
       story.booksBefore = await books({ region, rack });
       await region.stop("SIGKILL");

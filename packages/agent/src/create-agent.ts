@@ -175,6 +175,7 @@ async function createReconcilers(parts: AgentParts): Promise<{ dhcpd: Reconciler
 class RunningAgent implements Agent {
   readonly #parts: AgentParts & { readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler } };
   readonly #time: TimeWatch;
+  readonly #failing = new Map<string, string>();
   #reported = "";
 
   constructor(parts: AgentParts & { readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler } }) {
@@ -247,8 +248,18 @@ class RunningAgent implements Agent {
     };
     const text = JSON.stringify(status);
     if (text === this.#reported) return;
+    for (const { name, state, problems } of daemons) this.#logFailure(name, state === "failing" ? problems : []);
     this.#reported = text;
     link.reportStatus(status);
+  }
+
+  /** A daemon that fails is told once for each reason, and so is its end. */
+  #logFailure(name: string, problems: readonly Problem[]): void {
+    const text = JSON.stringify(problems);
+    if (text === (this.#failing.get(name) ?? "[]")) return;
+    this.#failing.set(name, text);
+    if (problems.length > 0) this.#parts.ports.log.error({ daemon: name, problems }, "daemon is not as it should be");
+    else this.#parts.ports.log.info({ daemon: name }, "daemon is as it should be again");
   }
 
   #problems(): readonly Problem[] {

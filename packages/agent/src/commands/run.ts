@@ -25,6 +25,8 @@ export function registerRun(program: Command, ports: AgentCliPorts): void {
 
 /** The configuration, or null after its problems were told and the exit status set. */
 export async function requireConfig(path: string, ports: AgentCliPorts): Promise<AgentConfig | null> {
+  // The usual place may be empty: everything has a default. A file that was named has to be there.
+  if (path === DEFAULT_CONFIG && (await ports.files.read(path)) === null) return agentConfigSchema.parse({});
   const read = await readConfigFile(ports.files, { path, reference: AGENT_CONFIG_REFERENCE }, agentConfigSchema);
   if (read.ok) return read.value;
   for (const problem of read.problems) ports.stderr(`error: ${formatProblem(problem)}\n`);
