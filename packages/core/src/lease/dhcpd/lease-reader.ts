@@ -135,8 +135,8 @@ class DhcpdReader implements LeaseReader, Sink {
       if (!this.#open) {
         at = this.#resyncing ? this.#resync(bytes, at, end) : this.#blanks(bytes, at, end);
         if (at >= end || this.#resyncing || this.#waitsForMark(bytes, at, end)) return at;
-        const next = this.#fast?.block(at, end) ?? -1;
-        if (next > 0) {
+        const next = this.#fast?.blocks(at, { end, stopAt }) ?? at;
+        if (next > at) {
           this.#line += this.#fast?.lines ?? 0;
           this.table.family ??= 4;
           at = next;
@@ -159,7 +159,7 @@ class DhcpdReader implements LeaseReader, Sink {
   #read(bytes: Uint8Array, start: number, { end, damaged, final }: { end: number; damaged: boolean; final: boolean }): void {
     this.#fast?.use(bytes);
     // A block that came in pieces takes the fast path too, so that what is kept of it does not depend on the pieces.
-    if (!damaged && !final && this.#fast?.block(start, end) === end) {
+    if (!damaged && !final && this.#fast?.block(start, end) === true) {
       this.table.family ??= 4;
     } else {
       this.#bytes = bytes;

@@ -4,8 +4,8 @@ const SLACK = 16;
 const SEGMENT_SHIFT = 22;
 const SEGMENT_BYTES = 1 << SEGMENT_SHIFT;
 const SEGMENT_MASK = SEGMENT_BYTES - 1;
-/** Loads of eight bytes may begin at the last text. */
-const SPARE = 8;
+/** Loads of eight bytes may begin up to two cache lines behind the beginning of the last text. */
+const SPARE = 136;
 
 /** A place in the arena: `bytes` and `view` are of its segment, `at` is where it begins there. */
 export interface ArenaPlace {
