@@ -65,6 +65,7 @@ export * from "./topology/kept-addresses.js";
 export * from "./names/host-name.js";
 export * from "./names/premade.js";
 export * from "./names/client-name.js";
+export * from "./names/a-label.js";
 
 // ipam: the ledger of static allocations
 export type * from "./ipam/model.js";
@@ -76,7 +77,20 @@ export * from "./ipam/observed.js";
 export * from "./ipam/served-subnets.js";
 export * from "./ipam/declare-subnet.js";
 export * from "./ipam/enroll-machine.js";
-export * from "./ipam/release-machine.js";
+export * from "./ipam/enlist-machine.js";
+export * from "./ipam/change-machine.js";
+export { releaseMachine } from "./ipam/release-machine.js";
+export type { Allocated, AllocateContext } from "./ipam/keep-allocation.js";
+export * from "./ipam/add-address.js";
+export * from "./ipam/change-vip.js";
+export * from "./ipam/find-allocation.js";
+export * from "./ipam/find-machine.js";
+export * from "./ipam/release-allocation.js";
+export * from "./ipam/allocate-many.js";
+export * from "./ipam/reserve.js";
+export * from "./ipam/change-record.js";
+export * from "./ipam/domain-of-name.js";
+export * from "./ipam/check-ledger.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";

@@ -6,14 +6,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createSqliteStore } from "../../../packages/coordinator/src/store/sqlite-store.js";
-import { storeContract, subnet } from "./store-contract.js";
+import { namesContract } from "./names-contract.js";
+import { storeContract, subnet, type StoreUnderTest } from "./store-contract.js";
 
 const ports = { clock: systemClock, log: silentLog };
 
-storeContract("the SQLite store", async () => {
+async function sqlite(): Promise<StoreUnderTest> {
   const data = await mkdtemp(join(tmpdir(), "berth-store-"));
   return { open: () => createSqliteStore(data, ports), discard: () => rm(data, { recursive: true }) };
-});
+}
+
+storeContract("the SQLite store", sqlite);
+namesContract("the SQLite store", sqlite);
 
 let folder: string;
 beforeEach(async () => {

@@ -1,4 +1,5 @@
 import {
+  EMPTY_LEDGER,
   ipAddress,
   ipPrefix,
   parseHardwareAddress,
@@ -158,8 +159,7 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
     });
 
     test("is empty at first", async () => {
-      const content = { subnets: [], machines: [], allocations: [], quarantines: [], nextSubnetId: 1 };
-      expect(await store.ledger.load()).toEqual({ revision: 0, content });
+      expect(await store.ledger.load()).toEqual({ revision: 0, content: EMPTY_LEDGER });
       expect(await store.racks.list()).toEqual([]);
       expect(await store.plans.load()).toEqual({ desired: [], serials: [] });
     });
@@ -168,6 +168,7 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
       expect(await fill()).toBe(1);
       await reopen();
       const content = {
+        ...EMPTY_LEDGER,
         subnets: [subnet],
         machines: [machine, other],
         allocations: [allocation],
@@ -242,6 +243,7 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
       );
       await reopen();
       expect((await store.ledger.load()).content).toEqual({
+        ...EMPTY_LEDGER,
         subnets: [renamed],
         machines: [fewer, moved],
         allocations: [named],
@@ -260,7 +262,7 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
       await reopen();
       expect(await store.ledger.load()).toEqual({
         revision: 3,
-        content: { subnets: [], machines: [moved], allocations: [], quarantines: [], nextSubnetId: 2 },
+        content: { ...EMPTY_LEDGER, machines: [moved], nextSubnetId: 2 },
       });
     });
 

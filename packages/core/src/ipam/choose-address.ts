@@ -1,10 +1,10 @@
 import type { IpAddress } from "../address/ip.js";
-import { rangeContains, usableRange } from "../address/prefix.js";
+import { usableRange } from "../address/prefix.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkAddress, type Asked } from "./check-address.js";
 import { intersectRanges, mergeRanges, rangeSize } from "../address/ranges.js";
 import type { LedgerState } from "./ledger-state.js";
-import { setAside, type SubnetSpace } from "./subnet-space.js";
+import type { SubnetSpace } from "./subnet-space.js";
 
 /**
  * The address a machine gets: the one it had last; else one that was never given; else the one released longest ago of those that have
@@ -18,14 +18,9 @@ export function chooseAddress(state: LedgerState, space: SubnetSpace, asked: Ask
   const blocked = (address: IpAddress): boolean => observed.holder(subnet.site, address, []) !== null;
   const fresh = space.nextFree(blocked);
   if (fresh !== null) return accepted(fresh);
-  const aside = setAside(subnet);
   const rested = space.rest.next(asked.now, (quarantine) => {
     const { address } = quarantine;
-    return (
-      blocked(address) ||
-      aside.some((range) => rangeContains(range, address)) ||
-      observed.stillServed(subnet, quarantine) !== null
-    );
+    return blocked(address) || space.isSetAside(address) || observed.stillServed(subnet, quarantine) !== null;
   });
   return rested === null ? refused(exhausted(space, asked)) : accepted(rested.address);
 }
@@ -42,7 +37,7 @@ function lastAddress(state: LedgerState, space: SubnetSpace, asked: Asked): IpAd
 function exhausted(space: SubnetSpace, { now }: Asked): Problem {
   const { subnet, allocations, rest } = space;
   const usable = usableRange(subnet.prefix);
-  const aside = mergeRanges(setAside(subnet).flatMap((range) => intersectRanges(range, usable) ?? []));
+  const aside = mergeRanges(space.setAside().flatMap((range) => intersectRanges(range, usable) ?? []));
   const setAsideCount = aside.reduce((sum, range) => sum + rangeSize(range), 0n);
   const counts = `${rangeSize(usable)} usable, ${allocations.size} allocated, ${setAsideCount} set aside, ${rest.size} released before`;
   const seen = space.counts().skipped;
