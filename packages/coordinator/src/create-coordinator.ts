@@ -196,7 +196,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   #apiPorts(): ApiPorts {
-    const { ledger, registry, planner, auth, ports, keeper, problems } = this.#parts;
+    const { ledger, registry, planner, auth, ports, keeper, problems, store } = this.#parts;
     return {
       ledger,
       racks: () => registry.views(),

@@ -121,7 +121,10 @@ export class SubnetSpace {
     const position = ipv4Number(address) - ipv4Number(prefixRange(this.declared.prefix).first);
     const given = this.allocations.has(address) || this.rest.get(address) !== undefined;
     if (given || this.isSetAside(address)) this.free.remove(position);
-    else this.free.add(position);
+    else {
+      this.free.add(position);
+      this.cursor = Math.min(this.cursor, position); // it was taken back, not given back: the next one gets it again
+    }
   }
 
   private buildFree(): FreeSet {
