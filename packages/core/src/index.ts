@@ -75,6 +75,8 @@ export type * from "./ipam/decision.js";
 export * from "./ipam/ledger-state.js";
 export * from "./ipam/observed.js";
 export * from "./ipam/served-subnets.js";
+export * from "./ipam/wire-sightings.js";
+export { addressWarnings } from "./ipam/choose-address.js";
 export * from "./ipam/declare-subnet.js";
 export * from "./ipam/enroll-machine.js";
 export * from "./ipam/enlist-machine.js";

@@ -219,7 +219,7 @@ describe("how a change is asked for", () => {
   it("a change on condition is refused when the thing has changed, whatever came in the same turn", async () => {
     await enroll(1, "web1");
     const shown = await fixture.api.inject({ url: "/api/v1/machines/web1", headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
-    const etag = String(shown.headers["etag"]);
+    const etag = String(shown.headers.etag);
     const both = await Promise.all(
       ["a", "b"].map((name) => send("PATCH", `/machines/${NIC(1)}`, { "if-match": etag }, { name })),
     );
@@ -228,7 +228,7 @@ describe("how a change is asked for", () => {
     expect((await send("PATCH", `/machines/${NIC(1)}`, { "if-match": etag }, { name: "c" })).json()).toMatchObject({
       code: "precondition-failed",
     });
-    const next = String(winner?.headers["etag"]);
+    const next = String(winner?.headers.etag);
     expect((await send("PATCH", `/machines/${NIC(1)}`, { "if-match": `"x", ${next}` }, { name: "c" })).statusCode).toBe(200);
     expect((await send("PATCH", "/subnets/1", { "if-match": '"x"' }, { leaseTime: 700 })).statusCode).toBe(412);
     expect((await send("PATCH", "/subnets/1", { "if-match": "*" }, { leaseTime: 700 })).statusCode).toBe(200);

@@ -6,6 +6,7 @@ import { describeHolder, formatRange } from "./check-subnet.js";
 import type { Reservation } from "./model.js";
 import type { Observed } from "./observed.js";
 import type { SubnetSpace } from "./subnet-space.js";
+import { OBSERVATION_WINDOW_MS, strangerOnWire } from "./wire-sightings.js";
 
 export interface Asked {
   readonly nics: readonly HardwareAddress[];
@@ -78,6 +79,12 @@ function givenReasons(space: SubnetSpace, address: IpAddress, { nics, observed, 
   }
   const holder = observed.holder(space.subnet.site, address, nics);
   if (holder !== null) problems.push(problem(`address-${holder.code}`, `${address} is in use: ${holder.text}`, ELSEWHERE));
+  const stranger = strangerOnWire(observed.wire, { site: space.subnet.site, address, nics });
+  if (stranger !== null && stranger.at + OBSERVATION_WINDOW_MS > now) {
+    const who = stranger.hardwareAddress ?? "somebody";
+    const message = `${address} was seen on the wire at ${who} on ${new Date(stranger.at).toISOString()}`;
+    problems.push(problem("address-held-by-stranger", message, ELSEWHERE));
+  }
   return problems;
 }
 
