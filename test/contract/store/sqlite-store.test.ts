@@ -70,13 +70,15 @@ test("a database of the first version is brought to this one with all it holds",
   await store.settings.set("region", "a");
   await store.close();
   const old = new SqliteDatabase(join(folder, "berth.sqlite"));
-  for (const table of ["topology_rack", "topology_address", "vip_move"]) old.exec(`drop table ${table}`);
+  const later = ["topology_rack", "topology_address", "vip_move", "reservation", "name_record", "kept_answer"];
+  for (const table of later) old.exec(`drop table ${table}`);
   old.exec("alter table join_token drop column replaces");
   old.prepare("delete from kysely_migration where name > '0001-first-schema'").run();
   old.close();
   const next = await createSqliteStore(folder, ports);
   expect(await next.settings.get("region")).toBe("a");
   expect(await next.topology.load()).toEqual({ racks: [], addresses: [], seenAt: null });
+  expect((await next.ledger.load()).content).toMatchObject({ reservations: [], records: [], answers: [] });
   await next.close();
 });
 

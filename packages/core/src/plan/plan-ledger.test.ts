@@ -33,7 +33,8 @@ test("VIPs and reservations are out of every pool, additional addresses are host
   const { sites, problems } = plan(desk);
   expect(problems).toEqual([]);
   const served = sites[0]?.racks[0]?.subnets[0];
-  expect(served?.excluded).toEqual(["10.0.0.105", "10.0.0.107", "10.0.0.108"]);
+  expect(served?.excluded).toEqual(["10.0.0.105"]);
+  expect(served?.excludedRanges).toEqual([{ first: "10.0.0.107", last: "10.0.0.108" }]);
   expect(served?.hosts.map(({ hardwareAddress, address }) => `${address} ${hardwareAddress}`)).toEqual([
     `10.0.0.1 ${nic(1)}`,
     `10.0.0.21 ${nic(3)}`,
