@@ -190,13 +190,13 @@ class RunningCoordinator implements Coordinator {
       ports.log.info({ endpoints: this.endpoints(), fingerprint: this.#parts.tls.fingerprint }, "the API answers");
       await aborted(signal);
     } finally {
-      await Promise.all(this.#endpoints.map((endpoint) => endpoint.close()));
-      await api.close();
+      // Together: an endpoint closes when its last request ends, and readers of events end with the API.
+      await Promise.all([api.close(), ...this.#endpoints.map((endpoint) => endpoint.close())]);
     }
   }
 
   #apiPorts(): ApiPorts {
-    const { ledger, registry, planner, auth, ports, keeper, problems } = this.#parts;
+    const { ledger, registry, planner, auth, ports, keeper, problems, store } = this.#parts;
     return {
       ledger,
       racks: () => registry.views(),
@@ -206,6 +206,7 @@ class RunningCoordinator implements Coordinator {
       topology: () => keeper.current(),
       problems: () => problems.list(),
       vipMoves: (asked) => keeper.moves(asked),
+      audit: store.audit,
       auth,
       clock: ports.clock,
       log: ports.log,

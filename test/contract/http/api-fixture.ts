@@ -141,6 +141,7 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
     problems: () =>
       currentProblems(state.racks, state.planProblems).map((problem) => ({ ...problem, since: isoTime(state.nowMs - 1000) })),
     vipMoves: (asked) => store.topology.moves(asked),
+    audit: store.audit,
     auth: createTokenAuth([
       { name: "admin", role: "admin", digest: digestApiToken(ADMIN_TOKEN) },
       { name: "watcher", role: "read", digest: digestApiToken(READ_TOKEN) },

@@ -14,7 +14,7 @@ describe("a method that a path does not take", () => {
   it.each([
     ["PUT", "/api/v1/subnets", "GET, HEAD, POST"],
     ["POST", "/api/v1/subnets/1", "DELETE, GET, HEAD, PATCH"],
-    ["DELETE", "/api/v1/machines/enroll", "GET, HEAD, POST"],
+    ["DELETE", "/api/v1/machines/enroll", "GET, HEAD, PATCH, POST"],
     ["OPTIONS", "/api/v1/status?x=1", "GET, HEAD"],
     ["PATCH", "/healthz", "GET, HEAD"],
   ] as const)("%s %s is answered 405, with what it takes", async (method, url, allow) => {

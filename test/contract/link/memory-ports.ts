@@ -23,7 +23,7 @@ export function memoryFiles(): Files & { readonly content: Map<string, Uint8Arra
   };
 }
 
-export type LinkStore = Pick<Store, "racks" | "tokens" | "reports" | "audit">;
+export type LinkStore = Pick<Store, "racks" | "tokens" | "reports"> & { readonly audit: Pick<Store["audit"], "append" | "list"> };
 
 /** The part of a store that the link needs, as plainly as its contract can be kept. */
 export function memoryStore(): LinkStore {

@@ -1,7 +1,11 @@
 import { createMemoryStore, MemoryDisk } from "../../../packages/coordinator/src/store/memory-store.js";
-import { storeContract } from "./store-contract.js";
+import { namesContract } from "./names-contract.js";
+import { storeContract, type StoreUnderTest } from "./store-contract.js";
 
-storeContract("the fake store", () => {
+function fake(): Promise<StoreUnderTest> {
   const disk = new MemoryDisk();
   return Promise.resolve({ open: () => Promise.resolve(createMemoryStore(disk)), discard: () => Promise.resolve() });
-});
+}
+
+storeContract("the fake store", fake);
+namesContract("the fake store", fake);

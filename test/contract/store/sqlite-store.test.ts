@@ -6,14 +6,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createSqliteStore } from "../../../packages/coordinator/src/store/sqlite-store.js";
-import { storeContract, subnet } from "./store-contract.js";
+import { namesContract } from "./names-contract.js";
+import { storeContract, subnet, type StoreUnderTest } from "./store-contract.js";
 
 const ports = { clock: systemClock, log: silentLog };
 
-storeContract("the SQLite store", async () => {
+async function sqlite(): Promise<StoreUnderTest> {
   const data = await mkdtemp(join(tmpdir(), "berth-store-"));
   return { open: () => createSqliteStore(data, ports), discard: () => rm(data, { recursive: true }) };
-});
+}
+
+storeContract("the SQLite store", sqlite);
+namesContract("the SQLite store", sqlite);
 
 let folder: string;
 beforeEach(async () => {
@@ -66,13 +70,15 @@ test("a database of the first version is brought to this one with all it holds",
   await store.settings.set("region", "a");
   await store.close();
   const old = new SqliteDatabase(join(folder, "berth.sqlite"));
-  for (const table of ["topology_rack", "topology_address", "vip_move"]) old.exec(`drop table ${table}`);
+  const later = ["topology_rack", "topology_address", "vip_move", "reservation", "name_record", "kept_answer"];
+  for (const table of later) old.exec(`drop table ${table}`);
   old.exec("alter table join_token drop column replaces");
   old.prepare("delete from kysely_migration where name > '0001-first-schema'").run();
   old.close();
   const next = await createSqliteStore(folder, ports);
   expect(await next.settings.get("region")).toBe("a");
   expect(await next.topology.load()).toEqual({ racks: [], addresses: [], seenAt: null });
+  expect((await next.ledger.load()).content).toMatchObject({ reservations: [], records: [], answers: [] });
   await next.close();
 });
 

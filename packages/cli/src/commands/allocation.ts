@@ -1,25 +1,28 @@
-import type { Command } from "commander";
-import { allocationViewSchema, type AllocationView } from "@berth/core";
+import { Option, type Command } from "commander";
+import { allocationKindSchema, allocationViewSchema, type AllocationView } from "@berth/core";
 import type { CliContext } from "../cli-context.js";
+import { allocationChangeCommands } from "./allocation-change.js";
 import { formatAge } from "../output/age.js";
 import type { Column } from "../output/table.js";
 
 interface AllocationFilters {
   readonly subnet?: string;
   readonly machine?: string;
+  readonly kind?: string;
 }
 
 export function allocationCommands(program: Command, context: CliContext): void {
-  program
-    .command("allocation")
-    .description("static addresses and who holds them")
+  const allocation = program.command("allocation").description("static addresses and who holds them");
+  allocationChangeCommands(allocation, context);
+  allocation
     .command("list")
     .description("list allocations by address")
     .option("--subnet <subnet>", "only of this subnet, by number or prefix")
     .option("--machine <id>", "only of this machine, by id")
-    .action(async ({ machine, subnet }: AllocationFilters) => {
+    .addOption(new Option("--kind <kind>", "only of this kind").choices(allocationKindSchema.options))
+    .action(async ({ kind, machine, subnet }: AllocationFilters) => {
       const client = await context.connect();
-      const allocations = await client.list("/allocations", { subnet, machine }, allocationViewSchema);
+      const allocations = await client.list("/allocations", { subnet, machine, kind }, allocationViewSchema);
       context.showList(allocations, { columns: columns(context.ports.now()), empty: "no allocations" });
     });
 }

@@ -1,11 +1,13 @@
 import { Option, type Command } from "commander";
 import { enrolledViewSchema, machineViewSchema, machineViewStateSchema, type EnrolledView, type MachineView } from "@berth/core";
+import { changePath, withDryRun, type ChangeFlags } from "../arguments/dry-run.js";
 import type { CliContext } from "../cli-context.js";
 import { apiPath } from "../connection/api-client.js";
 import { formatAge } from "../output/age.js";
 import { formatFields, type Column } from "../output/table.js";
+import { machineChangeCommands } from "./machine-change.js";
 
-interface EnrollOptions {
+interface EnrollOptions extends ChangeFlags {
   readonly name?: string;
   readonly subnet?: string;
   readonly address?: string;
@@ -15,6 +17,7 @@ export function machineCommands(program: Command, context: CliContext): void {
   const machine = program.command("machine").description("machines, and sightings of what could become one");
   listCommand(machine, context);
   enrollCommand(machine, context);
+  machineChangeCommands(machine, context);
 
   machine
     .command("show")
@@ -25,16 +28,16 @@ export function machineCommands(program: Command, context: CliContext): void {
       const found = await client.call({ path: apiPath("machines", reference), answer: machineViewSchema });
       context.show(found, (view) => machineText(view, context.ports.now()));
     });
-  machine
+  const release = machine
     .command("release")
     .description("end all allocations of a machine; its addresses rest before anybody else gets them")
-    .argument("<machine>", "id, name or NIC")
-    .action(async (reference: string) => {
-      const client = await context.connect();
-      const path = apiPath("machines", reference, "release");
-      const released = await client.call({ method: "POST", path, body: {}, answer: machineViewSchema });
-      context.show(released, (view) => `released ${machineName(view)}\n`);
-    });
+    .argument("<machine>", "id, name or NIC");
+  withDryRun(release).action(async (reference: string, flags: ChangeFlags) => {
+    const client = await context.connect();
+    const path = changePath(context, flags, "machines", reference, "release");
+    const released = await client.call({ method: "POST", path, body: {}, answer: machineViewSchema });
+    context.show(released, (view) => `released ${machineName(view)}\n`);
+  });
 }
 
 function listCommand(machine: Command, context: CliContext): void {
@@ -50,19 +53,20 @@ function listCommand(machine: Command, context: CliContext): void {
 }
 
 function enrollCommand(machine: Command, context: CliContext): void {
-  machine
+  const enroll = machine
     .command("enroll")
     .description("give a machine its static address and name; the same call again answers the same")
     .argument("<nic...>", "hardware addresses of its NICs, the one that boots first; several are a bond")
     .option("--name <name>", "its name (default: the pre-made name of its address)")
     .option("--subnet <subnet>", "number or prefix (default: that of the rack which sees it)")
-    .option("--address <address>", "exactly this address (default: the coordinator chooses)")
-    .action(async (nics: readonly string[], options: EnrollOptions) => {
-      const client = await context.connect();
-      const body = { nics, ...options };
-      const enrolled = await client.call({ method: "POST", path: "/machines/enroll", body, answer: enrolledViewSchema });
-      context.show(enrolled, enrolledText);
-    });
+    .option("--address <address>", "exactly this address (default: the coordinator chooses)");
+  withDryRun(enroll).action(async (nics: readonly string[], { dryRun = false, ...options }: EnrollOptions) => {
+    const client = await context.connect();
+    const body = { nics, ...options };
+    const path = changePath(context, { dryRun }, "machines", "enroll");
+    const enrolled = await client.call({ method: "POST", path, body, answer: enrolledViewSchema });
+    context.show(enrolled, enrolledText);
+  });
 }
 
 function enrolledText({ allocation, created, machine }: EnrolledView): string {

@@ -2,6 +2,7 @@ import { Option, type Command } from "commander";
 import { dhcpModeSchema, subnetViewSchema, type SubnetView } from "@berth/core";
 import { parseCount, parseDuration } from "../arguments/parse-duration.js";
 import { collectRange, collectText, parseRange } from "../arguments/parse-range.js";
+import { changePath, withDryRun, type ChangeFlags } from "../arguments/dry-run.js";
 import { subnetChange, type SubnetOptions } from "../arguments/subnet-options.js";
 import type { CliContext } from "../cli-context.js";
 import { apiPath } from "../connection/api-client.js";
@@ -31,15 +32,16 @@ export function subnetCommands(program: Command, context: CliContext): void {
       const found = await client.call({ path: apiPath("subnets", reference), answer: subnetViewSchema });
       context.show(found, (view) => subnetText(view, context.ports.now()));
     });
-  subnet
+  const remove = subnet
     .command("remove")
     .description("stop serving a subnet and forget it; refused while it has allocations")
-    .argument("<subnet>", REFERENCE)
-    .action(async (reference: string) => {
-      const client = await context.connect();
-      const removed = await client.call({ method: "DELETE", path: apiPath("subnets", reference), answer: subnetViewSchema });
-      context.show(removed, ({ id, prefix }) => `removed subnet ${id}, ${prefix}\n`);
-    });
+    .argument("<subnet>", REFERENCE);
+  withDryRun(remove).action(async (reference: string, flags: ChangeFlags) => {
+    const client = await context.connect();
+    const path = changePath(context, flags, "subnets", reference);
+    const removed = await client.call({ method: "DELETE", path, answer: subnetViewSchema });
+    context.show(removed, ({ id, prefix }) => `removed subnet ${id}, ${prefix}\n`);
+  });
 }
 
 function createCommand(subnet: Command, context: CliContext): void {
@@ -51,11 +53,16 @@ function createCommand(subnet: Command, context: CliContext): void {
     .argument("<prefix>", "network and length: 192.168.50.0/24")
     .requiredOption("--domain <name>", "domain of its machines' names")
     .option("--site <name>", "separates equal private prefixes (default: default)");
-  withSubnetOptions(create).action(async (prefix: string, options: SubnetOptions) => {
+  withDryRun(withSubnetOptions(create)).action(async (prefix: string, options: SubnetOptions & ChangeFlags) => {
     const client = await context.connect();
     const { site } = options;
     const body = { prefix, mode: impliedMode(options), ...(site === undefined ? {} : { site }), ...subnetChange(options) };
-    const created = await client.call({ method: "POST", path: "/subnets", body, answer: subnetViewSchema });
+    const created = await client.call({
+      method: "POST",
+      path: changePath(context, options, "subnets"),
+      body,
+      answer: subnetViewSchema,
+    });
     context.show(created, ({ domain, id, mode }) => `declared subnet ${id}, ${created.prefix}, domain ${domain}, mode ${mode}\n`);
   });
 }
@@ -66,11 +73,12 @@ function setCommand(subnet: Command, context: CliContext): void {
     .description("change what is named and leave the rest; 'none' clears a gateway, a window or servers")
     .argument("<subnet>", REFERENCE)
     .option("--domain <name>", "domain of its machines' names");
-  withSubnetOptions(set).action(async (reference: string, options: SubnetOptions) => {
+  withDryRun(withSubnetOptions(set)).action(async (reference: string, options: SubnetOptions & ChangeFlags) => {
     const body = subnetChange(options);
     if (Object.keys(body).length === 0) set.error("error: nothing to change: name at least one option");
     const client = await context.connect();
-    const changed = await client.call({ method: "PATCH", path: apiPath("subnets", reference), body, answer: subnetViewSchema });
+    const path = changePath(context, options, "subnets", reference);
+    const changed = await client.call({ method: "PATCH", path, body, answer: subnetViewSchema });
     context.show(changed, (view) => subnetText(view, context.ports.now()));
   });
 }

@@ -3,9 +3,11 @@ import { vipMoveViewSchema, vipViewSchema, type VipMoveView, type VipView } from
 import type { CliContext } from "../cli-context.js";
 import { formatAge } from "../output/age.js";
 import type { Column } from "../output/table.js";
+import { vipOwnerCommands } from "./vip-owners.js";
 
 export function vipCommands(program: Command, context: CliContext): void {
   const vip = program.command("vip").description("virtual addresses: those that move between racks by design");
+  vipOwnerCommands(vip, context);
   vip
     .command("list")
     .description("list virtual addresses: which rack has each now, since when, and why it counts as virtual")

@@ -36,7 +36,10 @@ describe("bash completion", () => {
       ["berth", "subnet", "s"],
       ["set", "show"],
     ],
-    [["berth", "-o", "json", "machine", "en"], ["enroll"]],
+    [
+      ["berth", "-o", "json", "machine", "en"],
+      ["enlist", "enroll"],
+    ],
     [["berth", "subnet", "create", "10.0.0.0/8", "--mo"], ["--mode"]],
     [["berth", "subnet", "create", "--mode", "l"], ["link-local"]],
     [

@@ -5,11 +5,15 @@ import { authenticate } from "./authenticate.js";
 import { describeRoutes } from "./openapi.js";
 import type { ApiPorts } from "./ports.js";
 import { allocationRoutes } from "./routes/allocations.js";
+import { auditRoutes } from "./routes/audit.js";
+import { eventRoutes } from "./routes/events.js";
 import { leaseRoutes } from "./routes/leases.js";
 import { machineRoutes } from "./routes/machines.js";
+import { nameRoutes } from "./routes/names.js";
 import { networkRoutes } from "./routes/networks.js";
 import { problemRoutes } from "./routes/problems.js";
 import { rackRoutes } from "./routes/racks.js";
+import { reservationRoutes } from "./routes/reservations.js";
 import { subnetRoutes } from "./routes/subnets.js";
 import { systemRoutes } from "./routes/system.js";
 import { tokenRoutes } from "./routes/tokens.js";
@@ -46,8 +50,12 @@ export async function createApi(ports: ApiPorts): Promise<FastifyInstance> {
     rackRoutes,
     networkRoutes,
     vipRoutes,
+    nameRoutes,
+    reservationRoutes,
     tokenRoutes,
     problemRoutes,
+    auditRoutes,
+    eventRoutes,
   ])
     routes(typed, ports);
   await api.ready();

@@ -1,7 +1,7 @@
 import type { Clock, Log } from "@berth/host";
 import type { CurrentProblem, DesiredState, Problem, RackView, Result, Topology } from "@berth/core";
 import type { Ledger } from "../ledger/ledger.js";
-import type { TopologyStore } from "../store/store.js";
+import type { AuditStore, TopologyStore } from "../store/store.js";
 import type { Auth } from "./token-auth.js";
 
 /** What a host types to join as a rack: shown once, its secret kept only as a digest. `expiresAt` in milliseconds since 1970. */
@@ -38,6 +38,7 @@ export interface ApiPorts {
   readonly problems: () => readonly CurrentProblem[];
   /** Moves of virtual addresses, newest first. */
   readonly vipMoves: TopologyStore["moves"];
+  readonly audit: Pick<AuditStore, "list" | "newest">;
   readonly auth: Auth;
   readonly clock: Clock;
   readonly log: Log;

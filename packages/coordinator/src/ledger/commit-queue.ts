@@ -13,6 +13,8 @@ import {
 } from "@berth/core";
 import { EnvironmentError, describeError, type Clock, type Log } from "@berth/host";
 import type { AuditEntry, LedgerStore } from "../store/store.js";
+import type { Asker } from "./asker.js";
+import { decideCommand } from "./decide-command.js";
 
 /** Commands in one commit; more wait for the next. */
 const GROUP_MAX = 1024;
@@ -24,13 +26,14 @@ export interface Turn {
   readonly now: number;
 }
 
-export interface Command<T> {
-  readonly actor: string;
+export interface Command<T> extends Asker {
   /** Stable kebab-case, for the audit log. */
   readonly action: string;
   readonly decide: (turn: Turn) => Result<Decision<T>>;
   /** What it was done to, for the audit log. */
   readonly subject: (value: T) => string;
+  /** The record that it changes, as it is now, for the asker's condition; null where there is none. Left out, no condition applies. */
+  readonly current?: (state: LedgerState) => unknown;
 }
 
 interface Waiting {
@@ -132,7 +135,7 @@ export class CommitQueue {
       const { command } = waiting;
       let decision: Result<Decision<unknown>>;
       try {
-        decision = command.decide(turn);
+        decision = decideCommand(command, turn);
       } catch (error) {
         waiting.reject(error);
         continue;
@@ -146,7 +149,8 @@ export class CommitQueue {
       changes.push(...made);
       if (made.length > 0) {
         const subject = command.subject(value);
-        audit.push({ at: now, actor: command.actor, action: command.action, subject, detail: made.map(auditDetail) });
+        const detail = made.filter(({ table }) => table !== "answer").map(auditDetail);
+        if (detail.length > 0) audit.push({ at: now, actor: command.actor, action: command.action, subject, detail });
       }
       decided.push({ waiting, result: { ok: true, value } });
     }

@@ -1,4 +1,24 @@
-import type { Allocation, EnrollRequest, Machine, Quarantine, Result, Subnet, SubnetRequest } from "@berth/core";
+import type {
+  Allocated,
+  AllocateRequest,
+  Allocation,
+  Enlisted,
+  EnlistRequest,
+  EnrollRequest,
+  Machine,
+  MachineChange,
+  NameRecord,
+  Quarantine,
+  Recorded,
+  RecordRequest,
+  Reservation,
+  Reserved,
+  ReserveRequest,
+  Result,
+  Subnet,
+  SubnetRequest,
+} from "@berth/core";
+import type { By } from "./asker.js";
 
 export type { EnrollRequest, SubnetRequest } from "@berth/core";
 
@@ -12,7 +32,7 @@ export interface Enrolled {
 /**
  * The region's ledger: reads are answered from memory, changes are decided by the core on memory and are durable (fsync) before the promise
  * resolves. A refusal comes back as problems and changes nothing. Changes are serialised; many that arrive in one turn of the event
- * loop share one commit. `actor` is who asks, for the audit log; `coordinator` when left out. A promise rejects with `EnvironmentError` when
+ * loop share one commit. `by` is who asks, for the audit log, and how; `coordinator`, plainly, when left out. A promise rejects with `EnvironmentError` when
  * the commit failed: then nothing of the group is in memory or in the store.
  */
 export interface Ledger {
@@ -22,12 +42,31 @@ export interface Ledger {
   machines(): readonly Machine[];
   allocations(): readonly Allocation[];
   quarantines(): readonly Quarantine[];
-  createSubnet(request: SubnetRequest, actor?: string): Promise<Result<Subnet>>;
-  changeSubnet(id: number, change: Partial<SubnetRequest>, actor?: string): Promise<Result<Subnet>>;
-  removeSubnet(id: number, actor?: string): Promise<Result<Subnet>>;
-  enroll(request: EnrollRequest, actor?: string): Promise<Result<Enrolled>>;
+  reservations(): readonly Reservation[];
+  records(): readonly NameRecord[];
+  createSubnet(request: SubnetRequest, by?: By): Promise<Result<Subnet>>;
+  changeSubnet(id: number, change: Partial<SubnetRequest>, by?: By): Promise<Result<Subnet>>;
+  removeSubnet(id: number, by?: By): Promise<Result<Subnet>>;
+  enroll(request: EnrollRequest, by?: By): Promise<Result<Enrolled>>;
   /** By machine id, name or NIC. Its addresses rest before anybody else gets them. */
-  release(machine: string, actor?: string): Promise<Result<Machine>>;
+  release(machine: string, by?: By): Promise<Result<Machine>>;
+  /** Writes a machine down that has no address yet. */
+  enlist(request: EnlistRequest, by?: By): Promise<Result<Enlisted>>;
+  /** Renames it, adds NICs, takes NICs away. By machine id, name or NIC. */
+  changeMachine(machine: string, change: MachineChange, by?: By): Promise<Result<Machine>>;
+  /** One address: of a machine, additional, or a VIP. */
+  allocate(request: AllocateRequest, by?: By): Promise<Result<Allocated>>;
+  /** All of them or none. */
+  allocateMany(requests: readonly AllocateRequest[], by?: By): Promise<Result<readonly Allocated[]>>;
+  /** An additional address or a whole VIP; by id, address or full name. */
+  releaseAllocation(reference: string, by?: By): Promise<Result<Allocation>>;
+  addVipOwner(membership: { readonly vip: string; readonly machine: string }, by?: By): Promise<Result<Allocation>>;
+  /** With the last owner the address is freed and rests; the answer then has no owners. */
+  removeVipOwner(membership: { readonly vip: string; readonly machine: string }, by?: By): Promise<Result<Allocation>>;
+  reserve(request: ReserveRequest, by?: By): Promise<Result<Reserved>>;
+  unreserve(reference: string, by?: By): Promise<Result<Reservation>>;
+  addRecord(request: RecordRequest, by?: By): Promise<Result<Recorded>>;
+  removeRecord(reference: string, by?: By): Promise<Result<NameRecord>>;
   /** Called after each commit, never before it. Returns the way to stop. */
   onChange(listener: () => void): () => void;
   /** Resolves when every change asked for so far is committed or refused. */

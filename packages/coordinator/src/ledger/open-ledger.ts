@@ -1,21 +1,12 @@
-import {
-  changeSubnet,
-  declareSubnet,
-  enrollMachine,
-  LedgerState,
-  releaseMachine,
-  removeSubnet,
-  type IpAddress,
-  type LedgerChange,
-  type ObservedHolder,
-  type RackView,
-  type PlanFacts,
-} from "@berth/core";
+import { LedgerState, type IpAddress, type LedgerChange, type ObservedHolder, type RackView, type PlanFacts } from "@berth/core";
 import type { Clock, Log } from "@berth/host";
-import { randomBytes } from "node:crypto";
 import type { Store } from "../store/store.js";
+import { allocationCommands } from "./allocation-commands.js";
 import { CommitQueue } from "./commit-queue.js";
 import type { Ledger } from "./ledger.js";
+import { machineCommands } from "./machine-commands.js";
+import { nameCommands } from "./name-commands.js";
+import { subnetCommands } from "./subnet-commands.js";
 
 export interface LedgerPorts {
   readonly store: Pick<Store, "ledger">;
@@ -28,11 +19,6 @@ export interface LedgerPorts {
   /** From the topology: addresses that no rack has now and that may turn up on one. */
   readonly kept?: (site: string, address: IpAddress) => ObservedHolder | null;
 }
-
-/** Crockford's base 32: no letters that read like digits. */
-const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
-const ID_LENGTH = 12;
-const ACTOR = "coordinator";
 
 /** Loads the ledger from the store and answers for it from then on. Only one may be open on a store. */
 export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
@@ -49,56 +35,15 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
     machines: () => view.machines(),
     allocations: () => view.allocations(),
     quarantines: () => view.quarantines(),
-    createSubnet: (request, actor = ACTOR) =>
-      queue.submit({
-        actor,
-        action: "create-subnet",
-        decide: ({ now }) => declareSubnet(state, request, now),
-        subject: ({ id, prefix }) => `subnet ${id} ${prefix}`,
-      }),
-    changeSubnet: (id, change, actor = ACTOR) =>
-      queue.submit({
-        actor,
-        action: "change-subnet",
-        decide: ({ now }) => changeSubnet(state, { id, change }, now),
-        subject: ({ prefix }) => `subnet ${id} ${prefix}`,
-      }),
-    removeSubnet: (id, actor = ACTOR) =>
-      queue.submit({
-        actor,
-        action: "remove-subnet",
-        decide: ({ now }) => removeSubnet(state, id, now),
-        subject: ({ prefix }) => `subnet ${id} ${prefix}`,
-      }),
-    enroll: (request, actor = ACTOR) =>
-      queue.submit({
-        actor,
-        action: "enroll-machine",
-        decide: ({ observed, now }) => enrollMachine(state, request, { observed, now, ...newIds(state) }),
-        subject: ({ machine, allocation }) => `${machine.id} ${allocation.name} ${allocation.address}`,
-      }),
-    release: (machine, actor = ACTOR) =>
-      queue.submit({
-        actor,
-        action: "release-machine",
-        decide: ({ now }) => releaseMachine(state, machine, now),
-        subject: ({ id, name }) => (name === null ? id : `${id} ${name}`),
-      }),
+    reservations: () => view.reservations(),
+    records: () => view.records(),
+    ...subnetCommands(state, queue),
+    ...machineCommands(state, queue),
+    ...allocationCommands(state, queue),
+    ...nameCommands(state, queue),
     onChange: (listener) => view.onChange(listener),
     settled: () => queue.settled(),
   };
-}
-
-function newIds(state: LedgerState): { readonly machineId: string; readonly allocationId: string } {
-  let machineId = newId("m");
-  while (state.machines.has(machineId)) machineId = newId("m");
-  let allocationId = newId("a");
-  while (state.allocations.has(allocationId)) allocationId = newId("a");
-  return { machineId, allocationId };
-}
-
-function newId(kind: string): string {
-  return `${kind}-${Array.from(randomBytes(ID_LENGTH), (octet) => ALPHABET[octet & 31]).join("")}`;
 }
 
 /** What readers see: the state as last committed, its lists built when first asked after a commit. */
@@ -118,6 +63,9 @@ class CommittedView {
   machines = () => this.list("machine", this.state.machines, ({ id }) => id);
   allocations = () => this.list("allocation", this.state.allocations, ({ id }) => id);
   quarantines = () => this.list("quarantine", this.state.quarantines, ({ site, address }) => `${site} ${address}`);
+
+  reservations = () => this.list("reservation", this.state.reservations, ({ id }) => id);
+  records = () => this.list("record", this.state.records, ({ id }) => id);
 
   committed(revision: number): void {
     this.revision = revision;

@@ -40,7 +40,8 @@ export interface Planner extends PlanFacts {
 }
 
 export interface PlannerPorts {
-  readonly ledger: Pick<Ledger, "subnets" | "allocations" | "quarantines" | "onChange">;
+  readonly ledger: Pick<Ledger, "subnets" | "allocations" | "quarantines" | "onChange"> &
+    Partial<Pick<Ledger, "reservations" | "records">>;
   readonly racks: () => readonly RackView[];
   readonly store: Pick<Store, "plans">;
   readonly clock: Clock;
@@ -145,7 +146,13 @@ class LedgerPlanner implements Planner {
   async #pass(): Promise<number> {
     const { ledger, racks, store, clock, policy, topology } = this.#ports;
     const now = clock.now();
-    const ledgerView = { subnets: ledger.subnets(), allocations: ledger.allocations(), quarantines: ledger.quarantines() };
+    const ledgerView = {
+      subnets: ledger.subnets(),
+      allocations: ledger.allocations(),
+      quarantines: ledger.quarantines(),
+      reservations: ledger.reservations?.() ?? [],
+      records: ledger.records?.() ?? [],
+    };
     const views = racks();
     const merged = topology === undefined ? {} : { topology: topology() };
     const plan = planRacks({ ...ledgerView, racks: views, now, policy, ...merged }, slicesIn(this.#memory.states()));

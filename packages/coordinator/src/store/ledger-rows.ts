@@ -1,4 +1,14 @@
-import { addressFamily, prefixRange, type Allocation, type Machine, type Quarantine, type Subnet } from "@berth/core";
+import {
+  addressFamily,
+  prefixRange,
+  type Allocation,
+  type KeptAnswer,
+  type Machine,
+  type NameRecord,
+  type Quarantine,
+  type Reservation,
+  type Subnet,
+} from "@berth/core";
 import type { Insertable, Selectable } from "kysely";
 import { addressBlob, addressFromBlob } from "./address-blob.js";
 import type { Tables } from "./tables.js";
@@ -127,6 +137,51 @@ export function quarantineFromRow(row: Row<"quarantine">): Quarantine {
     until: row.until,
     nics: JSON.parse(row.nics) as Quarantine["nics"],
   };
+}
+
+export function reservationRow(reservation: Reservation, place: Place): NewRow<"reservation"> {
+  return {
+    id: reservation.id,
+    kind: reservation.kind,
+    subnet_id: reservation.subnetId,
+    site: place.site,
+    family: place.family,
+    subnet_first: place.first_address,
+    subnet_last: place.last_address,
+    first_address: addressBlob(reservation.first),
+    last_address: addressBlob(reservation.last),
+    note: reservation.note,
+    created_at: reservation.createdAt,
+  };
+}
+
+export function reservationFromRow(row: Row<"reservation">): Reservation {
+  const family = row.family === 4 ? 4 : 6;
+  return {
+    id: row.id,
+    subnetId: row.subnet_id,
+    kind: row.kind as Reservation["kind"],
+    first: addressFromBlob(row.first_address, family),
+    last: addressFromBlob(row.last_address, family),
+    note: row.note,
+    createdAt: row.created_at,
+  };
+}
+
+export function nameRecordRow({ id, name, type, value, createdAt }: NameRecord): NewRow<"name_record"> {
+  return { id, name, type, value, created_at: createdAt };
+}
+
+export function nameRecordFromRow(row: Row<"name_record">): NameRecord {
+  return { id: row.id, name: row.name, type: row.type as NameRecord["type"], value: row.value, createdAt: row.created_at };
+}
+
+export function keptAnswerRow({ actor, key, request, answer, at }: KeptAnswer): NewRow<"kept_answer"> {
+  return { actor, key, request, answer, at };
+}
+
+export function keptAnswerFromRow({ actor, key, request, answer, at }: Row<"kept_answer">): KeptAnswer {
+  return { actor, key, request, answer, at };
 }
 
 function nullableJson(value: unknown): string | null {

@@ -1,4 +1,7 @@
 import {
+  answerKey,
+  compareAddresses,
+  EMPTY_LEDGER,
   prefixContains,
   prefixNetwork,
   type AddressFacts,
@@ -27,7 +30,7 @@ import type {
 
 /** What a fake store keeps over a close, like a data folder. */
 export class MemoryDisk {
-  ledger: LedgerContent = { subnets: [], machines: [], allocations: [], quarantines: [], nextSubnetId: 1 };
+  ledger: LedgerContent = EMPTY_LEDGER;
   revision = 0;
   readonly racks = new Map<string, RackRecord>();
   readonly tokens = new Map<string, TokenRecord>();
@@ -68,6 +71,15 @@ export function createMemoryStore(disk: MemoryDisk = new MemoryDisk()): Store {
       list: (after, limit) =>
         guard.read(() =>
           copy(disk.audit.slice(after, after + limit)).map((entry, index) => ({ ...entry, number: after + index + 1 })),
+        ),
+      newest: ({ before, actor, action, limit }) =>
+        guard.read(() =>
+          copy(disk.audit)
+            .map((entry, index) => ({ ...entry, number: index + 1 }))
+            .filter((entry) => before === null || entry.number < before)
+            .filter((entry) => (actor === null || entry.actor === actor) && (action === null || entry.action === action))
+            .reverse()
+            .slice(0, limit),
         ),
     },
     reports: memoryReports(disk, guard),
@@ -142,6 +154,12 @@ function changed(content: LedgerContent, change: LedgerChange): LedgerContent {
       return { ...content, allocations: replaced(content.allocations, change, ({ id }) => id) };
     case "quarantine":
       return { ...content, quarantines: replaced(content.quarantines, change, ({ site, address }) => `${site} ${address}`) };
+    case "reservation":
+      return { ...content, reservations: replaced(content.reservations, change, ({ id }) => id) };
+    case "record":
+      return { ...content, records: replaced(content.records, change, ({ id }) => id) };
+    case "answer":
+      return { ...content, answers: replaced(content.answers, change, answerKey) };
     case "next-subnet":
       return { ...content, nextSubnetId: change.after };
   }
@@ -168,6 +186,17 @@ function checkConstraints(content: LedgerContent): void {
   unique(content.allocations.map(({ ownerKey }) => ownerKey));
   unique(content.allocations.map(({ subnetId, name }) => `${subnets.get(subnetId)?.domain ?? ""} ${name}`));
   unique(content.allocations.map(({ subnetId, address }) => `${subnets.get(subnetId)?.site ?? ""} ${address}`));
+  unique(content.reservations.map(({ id }) => id));
+  unique(content.reservations.map(({ subnetId, first }) => `${subnets.get(subnetId)?.site ?? ""} ${first}`));
+  unique(content.records.map(({ id }) => id));
+  unique(content.records.map(({ name, type, value }) => `${name} ${type} ${value}`));
+  unique(content.records.filter(({ type }) => type === "CNAME").map(({ name }) => name));
+  unique(content.answers.map(answerKey));
+  for (const { id, subnetId, first, last } of content.reservations) {
+    const prefix = subnets.get(subnetId)?.prefix;
+    const inside = prefix !== undefined && prefixContains(prefix, first) && prefixContains(prefix, last);
+    if (!inside || compareAddresses(first, last) > 0) conflict(`reservation ${id} is not in its subnet`);
+  }
   for (const { subnetId, address, machineId } of content.allocations) {
     const subnet = subnets.get(subnetId);
     if (subnet === undefined || !prefixContains(subnet.prefix, address)) conflict(`${address} is not in its subnet`);

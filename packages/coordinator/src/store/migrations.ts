@@ -1,5 +1,6 @@
 import type { Migration, MigrationProvider } from "kysely";
 import { firstSchema } from "./first-schema.js";
+import { namesSchema } from "./names-schema.js";
 import { tokenReplaces } from "./token-replaces.js";
 import { topologySchema } from "./topology-schema.js";
 
@@ -8,6 +9,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-schema": { up: firstSchema },
   "0002-topology": { up: topologySchema },
   "0003-token-replaces": { up: tokenReplaces },
+  "0004-names-and-reservations": { up: namesSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

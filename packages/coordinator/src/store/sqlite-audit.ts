@@ -24,5 +24,13 @@ export function sqliteAudit(connection: SqliteConnection): AuditStore {
         const rows = connection.all(newer.limit(Math.min(limit, LIST_MAX)));
         resolve(rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as unknown })));
       }),
+    newest: ({ before, actor, action, limit }) =>
+      new Promise((resolve) => {
+        let newest = query.selectFrom("audit").selectAll().orderBy("number", "desc").limit(Math.min(limit, LIST_MAX));
+        if (before !== null) newest = newest.where("number", "<", before);
+        if (actor !== null) newest = newest.where("actor", "=", actor);
+        if (action !== null) newest = newest.where("action", "=", action);
+        resolve(connection.all(newest).map((row) => ({ ...row, detail: JSON.parse(row.detail) as unknown })));
+      }),
   };
 }

@@ -1,6 +1,16 @@
 import { assert, type LedgerChange } from "@berth/core";
 import { addressBlob } from "./address-blob.js";
-import { allocationRow, machineRow, nicRows, quarantineRow, subnetRow, type Place } from "./ledger-rows.js";
+import {
+  allocationRow,
+  keptAnswerRow,
+  machineRow,
+  nameRecordRow,
+  nicRows,
+  quarantineRow,
+  reservationRow,
+  subnetRow,
+  type Place,
+} from "./ledger-rows.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
 
 type ChangeOf<Table extends LedgerChange["table"]> = Extract<LedgerChange, { table: Table }>;
@@ -25,6 +35,12 @@ export class SqliteLedgerWriter {
         return this.writeAllocation(change);
       case "quarantine":
         return this.writeQuarantine(change);
+      case "reservation":
+        return this.writeReservation(change);
+      case "record":
+        return this.writeRecord(change);
+      case "answer":
+        return this.writeAnswer(change);
       case "next-subnet":
         this.connection.run(this.connection.query.updateTable("ledger").set({ next_subnet: change.after }));
     }
@@ -86,5 +102,26 @@ export class SqliteLedgerWriter {
       connection.run(place.where("address", "=", addressBlob(before.address)));
     }
     if (after !== null) connection.insert("quarantine", quarantineRow(after));
+  }
+
+  private writeReservation({ before, after }: ChangeOf<"reservation">): void {
+    const { connection } = this;
+    if (before !== null) connection.run(connection.query.deleteFrom("reservation").where("id", "=", before.id));
+    if (after !== null) connection.insert("reservation", reservationRow(after, this.placeOf(after.subnetId)));
+  }
+
+  private writeRecord({ before, after }: ChangeOf<"record">): void {
+    const { connection } = this;
+    if (before !== null) connection.run(connection.query.deleteFrom("name_record").where("id", "=", before.id));
+    if (after !== null) connection.insert("name_record", nameRecordRow(after));
+  }
+
+  private writeAnswer({ before, after }: ChangeOf<"answer">): void {
+    const { connection } = this;
+    if (before !== null) {
+      const ofActor = connection.query.deleteFrom("kept_answer").where("actor", "=", before.actor);
+      connection.run(ofActor.where("key", "=", before.key));
+    }
+    if (after !== null) connection.insert("kept_answer", keptAnswerRow(after));
   }
 }

@@ -1,5 +1,13 @@
 import { assert, type HardwareAddress, type LedgerContent } from "@berth/core";
-import { allocationFromRow, machineFromRow, quarantineFromRow, subnetFromRow } from "./ledger-rows.js";
+import {
+  allocationFromRow,
+  keptAnswerFromRow,
+  machineFromRow,
+  nameRecordFromRow,
+  quarantineFromRow,
+  reservationFromRow,
+  subnetFromRow,
+} from "./ledger-rows.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
 import { auditRow } from "./sqlite-audit.js";
 import { SqliteLedgerWriter } from "./sqlite-ledger-writer.js";
@@ -49,6 +57,13 @@ function loadLedger(connection: SqliteConnection): { revision: number; content: 
       .all(query.selectFrom("allocation").selectAll().orderBy("created_at").orderBy("id"))
       .map(allocationFromRow),
     quarantines: connection.all(query.selectFrom("quarantine").selectAll().orderBy("released_at")).map(quarantineFromRow),
+    reservations: connection
+      .all(query.selectFrom("reservation").selectAll().orderBy("created_at").orderBy("id"))
+      .map(reservationFromRow),
+    records: connection
+      .all(query.selectFrom("name_record").selectAll().orderBy("created_at").orderBy("id"))
+      .map(nameRecordFromRow),
+    answers: connection.all(query.selectFrom("kept_answer").selectAll().orderBy("at")).map(keptAnswerFromRow),
     nextSubnetId: ledger.next_subnet,
   };
   return { revision: ledger.revision, content };

@@ -126,8 +126,18 @@ export interface AuditEntry {
 export interface AuditStore {
   append(entry: AuditEntry): Promise<void>;
   /** Oldest first, from the entry after that number (0 for the first); at most `limit` of them. */
-  list(after: number, limit: number): Promise<readonly (AuditEntry & { readonly number: number })[]>;
+  list(after: number, limit: number): Promise<readonly AuditRecord[]>;
+  /** Newest first, those before the number `before` (null for the newest); of one actor, of one action, or of all. */
+  newest(asked: {
+    readonly before: number | null;
+    readonly actor: string | null;
+    readonly action: string | null;
+    readonly limit: number;
+  }): Promise<readonly AuditRecord[]>;
 }
+
+/** An entry with its place in the log; numbers grow, with gaps at most where a commit failed. */
+export type AuditRecord = AuditEntry & { readonly number: number };
 
 /** What a rack last reported, so that its facts outlive a restart of the coordinator. */
 export interface RackReport {

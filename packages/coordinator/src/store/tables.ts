@@ -9,6 +9,9 @@ export interface Tables {
   readonly nic: { readonly hardware_address: string; readonly machine_id: string; readonly position: number };
   readonly allocation: AllocationTable;
   readonly quarantine: QuarantineTable;
+  readonly reservation: ReservationTable;
+  readonly name_record: NameRecordTable;
+  readonly kept_answer: KeptAnswerTable;
   readonly rack: RackTable;
   readonly join_token: JoinTokenTable;
   readonly setting: { readonly name: string; readonly value: string };
@@ -72,6 +75,37 @@ interface QuarantineTable {
   readonly released_at: number;
   readonly until: number;
   readonly nics: string;
+}
+
+interface ReservationTable {
+  readonly id: string;
+  readonly kind: string;
+  readonly subnet_id: number;
+  /** Copied from the subnet, as in an allocation. */
+  readonly site: string;
+  readonly family: number;
+  readonly subnet_first: Buffer;
+  readonly subnet_last: Buffer;
+  readonly first_address: Buffer;
+  readonly last_address: Buffer;
+  readonly note: string;
+  readonly created_at: number;
+}
+
+interface NameRecordTable {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly value: string;
+  readonly created_at: number;
+}
+
+interface KeptAnswerTable {
+  readonly actor: string;
+  readonly key: string;
+  readonly request: string;
+  readonly answer: string;
+  readonly at: number;
 }
 
 interface RackTable {

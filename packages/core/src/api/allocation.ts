@@ -1,10 +1,14 @@
 import { z } from "zod";
+import { hardwareAddressSchema, ipAddressSchema } from "../desired/schema.js";
 import { pageQuerySchema } from "./page.js";
+
+export const allocationKindSchema = z.enum(["machine", "additional", "vip"]);
+export const deliverySchema = z.enum(["dhcp", "config", "both"]);
 
 export const allocationViewSchema = z
   .object({
     id: z.string(),
-    kind: z.enum(["machine", "additional", "vip"]),
+    kind: allocationKindSchema,
     address: z.string(),
     name: z.string(),
     subnet: z.string(),
@@ -12,7 +16,7 @@ export const allocationViewSchema = z
     machineId: z.string().nullable(),
     nics: z.array(z.string()),
     owners: z.array(z.string()),
-    delivery: z.enum(["dhcp", "config", "both"]),
+    delivery: deliverySchema,
     createdAt: z.string(),
   })
   .meta({ id: "Allocation" });
@@ -21,4 +25,73 @@ export type AllocationView = z.infer<typeof allocationViewSchema>;
 export const allocationQuerySchema = pageQuerySchema.extend({
   subnet: z.string().min(1).max(64).exactOptional(),
   machine: z.string().min(1).max(64).exactOptional(),
+  kind: allocationKindSchema.exactOptional(),
 });
+
+const reference = z.string().min(1).max(253);
+const label = z.string().min(1).max(253).nullable().exactOptional();
+const subnet = z.string().min(1).max(64).nullable().exactOptional();
+const address = ipAddressSchema.nullable().exactOptional();
+const key = z.string().min(1).max(128).nullable().exactOptional();
+
+const OWNERS_MAX = 64;
+export const BULK_ITEMS_MAX = 1000;
+
+const machineAddressSchema = z.strictObject({ kind: z.literal("machine"), machine: reference, subnet, address });
+const additionalSchema = z.strictObject({
+  kind: z.literal("additional"),
+  machine: reference,
+  subnet,
+  address,
+  name: label,
+  key,
+  delivery: deliverySchema.exactOptional(),
+  nic: hardwareAddressSchema.nullable().exactOptional(),
+});
+export const vipCreateSchema = z.strictObject({
+  owners: z.array(reference).min(1).max(OWNERS_MAX),
+  subnet,
+  address,
+  name: label,
+  key: key.meta({ description: "The owners' key for it: whoever repeats it gets the same address and becomes an owner." }),
+});
+
+/**
+ * One address: `machine` for a known machine in one more subnet, `additional` for one more address of a machine. Without an address the ledger
+ * chooses; a specific one that another holds is refused with its holder.
+ */
+export const allocateSchema = z.discriminatedUnion("kind", [machineAddressSchema, additionalSchema]);
+export type Allocate = z.input<typeof allocateSchema>;
+
+/** Many at once, all or nothing; later items see what earlier ones got. */
+export const allocateManySchema = z.strictObject({
+  items: z
+    .array(
+      z.discriminatedUnion("kind", [
+        z.strictObject({
+          kind: z.literal("enroll"),
+          nics: z.array(hardwareAddressSchema).min(1).max(64),
+          name: label,
+          subnet,
+          address,
+        }),
+        machineAddressSchema,
+        additionalSchema,
+        vipCreateSchema.extend({ kind: z.literal("vip") }),
+      ]),
+    )
+    .min(1)
+    .max(BULK_ITEMS_MAX),
+});
+export type AllocateMany = z.input<typeof allocateManySchema>;
+
+export const allocatedViewSchema = z
+  .object({
+    allocation: allocationViewSchema,
+    created: z.boolean().meta({ description: "False when the same request was answered before." }),
+  })
+  .meta({ id: "Allocated" });
+export type AllocatedView = z.infer<typeof allocatedViewSchema>;
+
+export const allocatedManyViewSchema = z.object({ items: z.array(allocatedViewSchema) }).meta({ id: "AllocatedMany" });
+export type AllocatedManyView = z.infer<typeof allocatedManyViewSchema>;

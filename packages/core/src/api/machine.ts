@@ -36,6 +36,21 @@ export const enrollSchema = z.strictObject({
 });
 export type Enroll = z.input<typeof enrollSchema>;
 
+/** Writes a machine down that has no address yet; its name is the one it shall have. */
+export const enlistSchema = z.strictObject({
+  nics: z.array(hardwareAddressSchema).min(1).max(64),
+  name: z.string().min(1).max(253).nullable().exactOptional(),
+});
+export type Enlist = z.input<typeof enlistSchema>;
+
+/** Changes what it names and leaves the rest; a null name gives the pre-made names back. */
+export const machineChangeSchema = z.strictObject({
+  name: z.string().min(1).max(253).nullable().exactOptional(),
+  addNics: z.array(hardwareAddressSchema).max(64).exactOptional(),
+  removeNics: z.array(hardwareAddressSchema).max(64).exactOptional(),
+});
+export type MachineChangeBody = z.input<typeof machineChangeSchema>;
+
 export const enrolledViewSchema = z
   .object({
     machine: machineViewSchema,

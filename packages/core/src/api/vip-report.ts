@@ -17,9 +17,9 @@ export interface VipSources {
 /** All virtual addresses, by site, then numeric: those that racks have or had, and those of the ledger that no rack ever had. */
 export function viewVips({ topology, subnets, allocations }: VipSources): readonly VipView[] {
   const sites = new Map(subnets.map(({ id, site }) => [id, site]));
-  const owners = new Map<string, string>();
-  for (const { address, kind, name, subnetId } of allocations)
-    if (kind === "vip") owners.set(`${address} ${sites.get(subnetId) ?? ""}`, name);
+  const owners = new Map<string, Allocation>();
+  for (const allocation of allocations)
+    if (allocation.kind === "vip") owners.set(`${allocation.address} ${sites.get(allocation.subnetId) ?? ""}`, allocation);
   const seen = virtualAddresses(topology);
   const known = new Set(seen.map(({ address, site }) => `${address} ${site}`));
   const unseen = allocations
@@ -30,11 +30,14 @@ export function viewVips({ topology, subnets, allocations }: VipSources): readon
   return [...seen, ...unseen]
     .sort((a, b) => (a.site === b.site ? compareAddresses(a.address, b.address) : a.site < b.site ? -1 : 1))
     .map((entry): VipView => {
+      const owned = owners.get(`${entry.address} ${entry.site}`);
       return {
         site: entry.site,
         address: entry.address,
         subnet: smallestAround(prefixes.get(entry.site), entry.address),
-        owner: owners.get(`${entry.address} ${entry.site}`) ?? null,
+        owner: owned?.name ?? null,
+        allocation: owned?.id ?? null,
+        owners: [...(owned?.owners ?? [])],
         holders: byName(entry.holders).map(({ name, interfaceName, since, lost, unattached }) => ({
           rack: name,
           interface: interfaceName,

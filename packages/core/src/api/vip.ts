@@ -23,6 +23,8 @@ export const vipViewSchema = z
     address: z.string(),
     subnet: z.string().nullable().meta({ description: "The declared subnet around it." }),
     owner: z.string().nullable().meta({ description: "Name of its allocation in the ledger." }),
+    allocation: z.string().nullable().meta({ description: "Id of its allocation in the ledger." }),
+    owners: z.array(z.string()).meta({ description: "Machines that own it in the ledger, by id." }),
     holders: z
       .array(
         z.object({
@@ -40,3 +42,5 @@ export const vipViewSchema = z
   })
   .meta({ id: "Vip" });
 export type VipView = z.infer<typeof vipViewSchema>;
+
+export const vipOwnerSchema = z.strictObject({ machine: z.string().min(1).max(253) });

@@ -1,7 +1,7 @@
 import { addressBits, addressFamily, type IpAddress } from "../address/ip.js";
 import { prefixAround, prefixFamily, type IpPrefix } from "../address/prefix.js";
 import type { DesiredRecord, DesiredZone } from "../desired/schema.js";
-import type { Allocation, Subnet } from "../ipam/model.js";
+import type { Allocation, NameRecord, Subnet } from "../ipam/model.js";
 import { checkChosenName, checkLabel, foldName } from "../names/host-name.js";
 import { premadeLabel } from "../names/premade.js";
 import type { Problem } from "../problem.js";
@@ -20,6 +20,8 @@ export interface ZoneSources {
   /** The subnets of one site: equal prefixes of two sites would be one zone. */
   readonly subnets: readonly Pick<Subnet, "id" | "prefix" | "domain">[];
   readonly allocations: readonly Pick<Allocation, "subnetId" | "address" | "name">[];
+  /** Operators' own records; those outside the domains of these subnets belong to another site. Left out, there are none. */
+  readonly records?: readonly Pick<NameRecord, "id" | "name" | "type" | "value">[];
   /** Racks of the site; the first of their names is the primary in every SOA. */
   readonly servers: readonly ZoneServer[];
   /** Time to live of the records in seconds. */
@@ -51,6 +53,7 @@ export function composeZones(sources: ZoneSources): ComposedZones {
   const draft = new ZoneDraft(subnets, servers, sources.ttl ?? ZONE_TTL);
   for (const server of servers) draft.addServer(server);
   for (const allocation of sources.allocations) draft.addAllocation(allocation);
+  for (const record of sources.records ?? []) draft.addOperatorRecord(record);
   return draft.finish();
 }
 
@@ -152,6 +155,18 @@ class ZoneDraft {
       this.addRecord(origin, addressRecord(origin === name ? "@" : name.slice(0, -origin.length - 1), address));
     }
     this.addPointer(address, name);
+  }
+
+  /** A rack that joined since may have the name now: its own records stay, because every resolver depends on them. */
+  addOperatorRecord({ id, name, type, value }: NonNullable<ZoneSources["records"]>[number]): void {
+    const origin = this.forwardZoneOf(name);
+    if (origin === null) return;
+    if (type !== "TXT" && this.serverNames.has(name)) {
+      const message = `'${name}' is the name of a rack's name server: the ${type} record is not served`;
+      this.problems.push({ code: "name-of-rack", at: `record ${id}`, message, remedy: "remove it and choose another name" });
+      return;
+    }
+    this.addRecord(origin, { owner: origin === name ? "@" : name.slice(0, -origin.length - 1), type, value });
   }
 
   private addPointer(address: IpAddress, name: string): void {

@@ -1,4 +1,4 @@
-import type { Allocation, Machine, Quarantine, Subnet } from "./model.js";
+import type { Allocation, KeptAnswer, Machine, NameRecord, Quarantine, Reservation, Subnet } from "./model.js";
 
 interface Row<Table extends string, Record> {
   readonly table: Table;
@@ -17,6 +17,9 @@ export type LedgerChange =
   | Row<"machine", Machine>
   | Row<"allocation", Allocation>
   | Row<"quarantine", Quarantine>
+  | Row<"reservation", Reservation>
+  | Row<"record", NameRecord>
+  | Row<"answer", KeptAnswer>
   /** The number the next declared subnet gets; only ever grows, so that a number is never used twice. */
   | { readonly table: "next-subnet"; readonly before: number; readonly after: number };
 
@@ -26,5 +29,8 @@ export interface LedgerContent {
   readonly machines: readonly Machine[];
   readonly allocations: readonly Allocation[];
   readonly quarantines: readonly Quarantine[];
+  readonly reservations: readonly Reservation[];
+  readonly records: readonly NameRecord[];
+  readonly answers: readonly KeptAnswer[];
   readonly nextSubnetId: number;
 }

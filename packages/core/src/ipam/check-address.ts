@@ -3,9 +3,10 @@ import type { IpAddress } from "../address/ip.js";
 import { prefixContains, rangeContains, usableRange } from "../address/prefix.js";
 import type { Problem } from "../problem.js";
 import { describeHolder, formatRange } from "./check-subnet.js";
-import type { Subnet } from "./model.js";
+import type { Reservation } from "./model.js";
 import type { Observed } from "./observed.js";
 import type { SubnetSpace } from "./subnet-space.js";
+import { OBSERVATION_WINDOW_MS, strangerOnWire } from "./wire-sightings.js";
 
 export interface Asked {
   readonly nics: readonly HardwareAddress[];
@@ -28,10 +29,11 @@ export function checkAddress(space: SubnetSpace, address: IpAddress, asked: Aske
     const remedy = `use an address from ${usable.first} to ${usable.last}`;
     return [problem("address-not-for-hosts", `${address} is the network or broadcast address of ${subnet.prefix}`, remedy)];
   }
-  return [...declaredReasons(subnet, address), ...givenReasons(space, address, asked)];
+  return [...declaredReasons(space, address), ...givenReasons(space, address, asked)];
 }
 
-function declaredReasons(subnet: Subnet, address: IpAddress): Problem[] {
+function declaredReasons(space: SubnetSpace, address: IpAddress): Problem[] {
+  const { subnet } = space;
   const problems: Problem[] = [];
   if (subnet.gateway === address)
     problems.push(problem("address-is-gateway", `${address} is the gateway of ${subnet.prefix}`, ELSEWHERE));
@@ -40,6 +42,9 @@ function declaredReasons(subnet: Subnet, address: IpAddress): Problem[] {
     problems.push(
       problem("address-is-server", `${address} is a pinned ${kind.toUpperCase()} server of ${subnet.prefix}`, ELSEWHERE),
     );
+  }
+  for (const reservation of space.reservations) {
+    if (rangeContains(reservation, address)) problems.push(reservedBy(reservation, address));
   }
   const reserved = subnet.reserved.find((range) => rangeContains(range, address));
   if (reserved !== undefined) {
@@ -50,6 +55,13 @@ function declaredReasons(subnet: Subnet, address: IpAddress): Problem[] {
     problems.push(problem("address-in-window", message, "ask for an address outside the window, or shrink the window first"));
   }
   return problems;
+}
+
+function reservedBy({ id, kind, note, first, last }: Reservation, address: IpAddress): Problem {
+  const where = first === last ? "" : `, part of ${formatRange({ first, last })}`;
+  const why = note === "" ? "" : `: ${note}`;
+  const message = `${address} is ${kind === "reservation" ? "reserved" : "excluded"} (${id})${where}${why}`;
+  return problem("address-reserved", message, `ask for another address, or remove it with \`berth reservation remove ${id}\``);
 }
 
 function givenReasons(space: SubnetSpace, address: IpAddress, { nics, observed, now }: Asked): Problem[] {
@@ -67,6 +79,12 @@ function givenReasons(space: SubnetSpace, address: IpAddress, { nics, observed, 
   }
   const holder = observed.holder(space.subnet.site, address, nics);
   if (holder !== null) problems.push(problem(`address-${holder.code}`, `${address} is in use: ${holder.text}`, ELSEWHERE));
+  const stranger = strangerOnWire(observed.wire, { site: space.subnet.site, address, nics });
+  if (stranger !== null && stranger.at + OBSERVATION_WINDOW_MS > now) {
+    const who = stranger.hardwareAddress ?? "somebody";
+    const message = `${address} was seen on the wire at ${who} on ${new Date(stranger.at).toISOString()}`;
+    problems.push(problem("address-held-by-stranger", message, ELSEWHERE));
+  }
   return problems;
 }
 

@@ -25,6 +25,20 @@ export function checkDomain(subnet: Subnet, state: LedgerState): Problem[] {
     const message = `${subnet.domain} is the name of ${holder.address}`;
     problems.push({ code: "domain-taken", at: "domain", message, remedy: "choose another domain, or rename that machine first" });
   }
+  return [...problems, ...checkRecordsInside(subnet, state)];
+}
+
+/** An operator's record must not turn into an alias at the top of a zone, nor take the place of a pre-made name. */
+function checkRecordsInside({ domain, prefix }: Subnet, state: LedgerState): Problem[] {
+  const problems: Problem[] = [];
+  for (const { id, name, type, value } of state.records.values()) {
+    const label = name.endsWith(`.${domain}`) ? name.slice(0, -domain.length - 1) : "";
+    const address = parsePremade(label);
+    const premade = address !== null && prefixContains(prefix, address);
+    if (!premade && (name !== domain || type !== "CNAME")) continue;
+    const message = `${name} has the ${type} record ${value} (${id})`;
+    problems.push({ code: "domain-taken", at: "domain", message, remedy: `remove it first with \`berth name remove ${id}\`` });
+  }
   return problems;
 }
 

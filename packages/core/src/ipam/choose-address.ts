@@ -1,10 +1,11 @@
 import type { IpAddress } from "../address/ip.js";
-import { rangeContains, usableRange } from "../address/prefix.js";
+import { usableRange } from "../address/prefix.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkAddress, type Asked } from "./check-address.js";
 import { intersectRanges, mergeRanges, rangeSize } from "../address/ranges.js";
 import type { LedgerState } from "./ledger-state.js";
-import { setAside, type SubnetSpace } from "./subnet-space.js";
+import type { SubnetSpace } from "./subnet-space.js";
+import { strangerOnWire } from "./wire-sightings.js";
 
 /**
  * The address a machine gets: the one it had last; else one that was never given; else the one released longest ago of those that have
@@ -15,19 +16,31 @@ export function chooseAddress(state: LedgerState, space: SubnetSpace, asked: Ask
   if (last !== null) return accepted(last);
   const { subnet } = space;
   const { observed } = asked;
-  const blocked = (address: IpAddress): boolean => observed.holder(subnet.site, address, []) !== null;
+  const onWire = (address: IpAddress): boolean => observed.wire?.(subnet.site).has(address) === true;
+  const blocked = (address: IpAddress): boolean => observed.holder(subnet.site, address, []) !== null || onWire(address);
   const fresh = space.nextFree(blocked);
   if (fresh !== null) return accepted(fresh);
-  const aside = setAside(subnet);
   const rested = space.rest.next(asked.now, (quarantine) => {
     const { address } = quarantine;
-    return (
-      blocked(address) ||
-      aside.some((range) => rangeContains(range, address)) ||
-      observed.stillServed(subnet, quarantine) !== null
-    );
+    return blocked(address) || space.isSetAside(address) || observed.stillServed(subnet, quarantine) !== null;
   });
-  return rested === null ? refused(exhausted(space, asked)) : accepted(rested.address);
+  if (rested !== null) return accepted(rested.address);
+  const seen = seenLongestAgo(space, asked);
+  return seen === null ? refused(exhausted(space, asked)) : accepted(seen);
+}
+
+/** The last resort: an address that answered on the wire once, longest ago, and not since the observation window began. */
+function seenLongestAgo(space: SubnetSpace, asked: Asked): IpAddress | null {
+  const sightings = [...(asked.observed.wire?.(space.subnet.site).values() ?? [])].sort((a, b) => a.at - b.at);
+  return sightings.find(({ address }) => checkAddress(space, address, asked).length === 0)?.address ?? null;
+}
+
+/** What an operator should know of an address that is given all the same. */
+export function addressWarnings({ subnet }: SubnetSpace, address: IpAddress, { nics, observed }: Asked): readonly Problem[] {
+  const stranger = strangerOnWire(observed.wire, { site: subnet.site, address, nics });
+  if (stranger === null) return [];
+  const message = `${address} answered on the wire on ${new Date(stranger.at).toISOString()} and is given because no other is free`;
+  return [{ code: "address-seen-before", at: "address", message, remedy: "make sure that nobody uses it" }];
 }
 
 function lastAddress(state: LedgerState, space: SubnetSpace, asked: Asked): IpAddress | null {
@@ -42,7 +55,7 @@ function lastAddress(state: LedgerState, space: SubnetSpace, asked: Asked): IpAd
 function exhausted(space: SubnetSpace, { now }: Asked): Problem {
   const { subnet, allocations, rest } = space;
   const usable = usableRange(subnet.prefix);
-  const aside = mergeRanges(setAside(subnet).flatMap((range) => intersectRanges(range, usable) ?? []));
+  const aside = mergeRanges(space.setAside().flatMap((range) => intersectRanges(range, usable) ?? []));
   const setAsideCount = aside.reduce((sum, range) => sum + rangeSize(range), 0n);
   const counts = `${rangeSize(usable)} usable, ${allocations.size} allocated, ${setAsideCount} set aside, ${rest.size} released before`;
   const seen = space.counts().skipped;

@@ -6,6 +6,7 @@ import type { LedgerChange } from "./change.js";
 import { ENLISTMENT_POOL, SLICE_LENGTH } from "./check-enlistment.js";
 import { checkSubnet, describeHolder } from "./check-subnet.js";
 import type { Decision } from "./decision.js";
+import { domainOfName } from "./domain-of-name.js";
 import { quarantineKey, type LedgerState } from "./ledger-state.js";
 import type { Allocation, Quarantine, Subnet } from "./model.js";
 import { releaseUntil } from "./rest-time.js";
@@ -51,6 +52,8 @@ export function changeSubnet(
   const after = withHeldUntil(before, built, now);
   const problems = checkSubnet(after, state);
   if (problems.length > 0) return refused(...problems);
+  const names = after.domain === before.domain ? [] : namesLeftBehind(state, before);
+  if (names.length > 0) return refused(...names);
   const renames = after.domain === before.domain ? accepted([]) : renameAllocations(state, { before, after });
   if (!renames.ok) return renames;
   if (JSON.stringify(before) === JSON.stringify(after)) return accepted({ value: before, changes: [] });
@@ -68,9 +71,25 @@ export function removeSubnet(state: LedgerState, id: number, now: number): Resul
     const message = `${before.prefix} still has ${named.join(", ")}${more}`;
     return refused({ code: "subnet-in-use", at: `subnet ${id}`, message, remedy: "release those machines first" });
   }
+  const names = namesLeftBehind(state, before);
+  if (names.length > 0) return refused(...names);
+  const unreserve = [...state.spaceOf(id).reservations].map(
+    (reservation): LedgerChange => ({ table: "reservation", before: reservation, after: null }),
+  );
   const rested = [...state.spaceOf(id).rest.values()].filter(({ until }) => until <= now);
   const forget = rested.map((quarantine): LedgerChange => ({ table: "quarantine", before: quarantine, after: null }));
-  return accepted({ value: before, changes: [...forget, { table: "subnet", before, after: null }] });
+  return accepted({ value: before, changes: [...unreserve, ...forget, { table: "subnet", before, after: null }] });
+}
+
+/** Operators' records would lie in no zone when the last subnet of their domain goes. */
+function namesLeftBehind(state: LedgerState, { domain }: Subnet): Problem[] {
+  if (state.subnetsByDomain.of(domain).length > 1) return [];
+  const left = [...state.records.values()].filter(({ name }) => domainOfName(state, name) === domain);
+  if (left.length === 0) return [];
+  const named = left.slice(0, NAMED_MAX).map(({ id, name }) => `${name} (${id})`);
+  const more = left.length > NAMED_MAX ? ` and ${left.length - NAMED_MAX} more` : "";
+  const message = `records stand in ${domain}, which no other subnet has: ${named.join(", ")}${more}`;
+  return [{ code: "domain-in-use", at: "domain", message, remedy: "remove them first with `berth name remove`" }];
 }
 
 export function unknownSubnet(subnet: string): Problem {
@@ -160,6 +179,11 @@ function renameAllocations(state: LedgerState, { before, after }: { before: Subn
   const problems: Problem[] = [];
   for (const allocation of state.spaceOf(before.id).allocations.values()) {
     const name = `${allocation.name.slice(0, -before.domain.length)}${after.domain}`;
+    const record = state.recordsByName.of(name).find(({ type }) => type !== "TXT");
+    if (record !== undefined) {
+      const message = `${name} has the ${record.type} record ${record.value} (${record.id})`;
+      problems.push({ code: "name-taken", at: "domain", message, remedy: "remove that record first" });
+    }
     const holder = state.allocationByName.get(name);
     if (holder !== undefined && holder.subnetId !== before.id) {
       const message = `${name} is already the name of ${holder.address} (${describeHolder(holder)})`;

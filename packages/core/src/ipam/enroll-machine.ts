@@ -1,23 +1,17 @@
-import { hardwareOctets, isEthernet, type HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
-import { rackLabel } from "../dns/compose.js";
-import { checkChosenName, checkHostName, foldName } from "../names/host-name.js";
-import { premadeLabel } from "../names/premade.js";
-import { accepted, refused, type Problem, type Result } from "../problem.js";
+import { accepted, refused, type Result } from "../problem.js";
+import { checkWishedLabel, chosenName, nameTaken, premadeName, wishedLabel } from "./allocation-name.js";
 import type { LedgerChange } from "./change.js";
-import { checkAddress, type Asked } from "./check-address.js";
-import { subnetNamedSo } from "./check-domain.js";
+import { checkNics } from "./check-nics.js";
 import { describeHolder } from "./check-subnet.js";
-import { chooseAddress } from "./choose-address.js";
 import { chooseSubnet } from "./choose-subnet.js";
 import type { Decision } from "./decision.js";
-import { quarantineKey, type LedgerState } from "./ledger-state.js";
+import type { LedgerState } from "./ledger-state.js";
 import { matchMachine, type Match } from "./match-machine.js";
 import type { Allocation, Machine, Subnet } from "./model.js";
 import type { Observed } from "./observed.js";
+import { addAllocation, placeAddress } from "./place-address.js";
 import type { EnrollRequest } from "./request.js";
-
-const NICS_MAX = 16;
 
 export interface Enrollment {
   readonly machine: Machine;
@@ -40,8 +34,8 @@ export interface EnrollContext {
  */
 export function enrollMachine(state: LedgerState, request: EnrollRequest, context: EnrollContext): Result<Decision<Enrollment>> {
   const nics = [...new Set(request.nics)];
-  const wished = request.name === undefined || request.name === null ? null : foldName(request.name);
-  const problems = [...checkNics(nics), ...checkWishedName(wished)];
+  const wished = wishedLabel(request.name);
+  const problems = [...checkNics(nics), ...checkWishedLabel(wished)];
   if (problems.length > 0) return refused(...problems);
   const subnet = chooseSubnet(
     state,
@@ -58,53 +52,10 @@ export function enrollMachine(state: LedgerState, request: EnrollRequest, contex
   if (existing !== undefined) return keep(existing, match.value, request.address ?? null);
   const allocation = allocate(state, { match: match.value, subnet: subnet.value, address: request.address ?? null }, context);
   if (!allocation.ok) return allocation;
-  const rests = state.quarantines.get(quarantineKey({ site: subnet.value.site, address: allocation.value.address }));
-  const woken: LedgerChange[] = rests === undefined ? [] : [{ table: "quarantine", before: rests, after: null }];
   return accepted({
     value: { machine, allocation: allocation.value, created: true },
-    changes: [...changes, ...woken, { table: "allocation", before: null, after: allocation.value }],
+    changes: [...changes, ...addAllocation(state, allocation.value)],
   });
-}
-
-function checkNics(nics: readonly HardwareAddress[]): Problem[] {
-  if (nics.length === 0) {
-    return [
-      { code: "nics-missing", at: "nics", message: "a machine needs at least one NIC", remedy: "give its hardware address" },
-    ];
-  }
-  if (nics.length > NICS_MAX) {
-    return [
-      {
-        code: "nics-too-many",
-        at: "nics",
-        message: `${nics.length} NICs, more than ${NICS_MAX}`,
-        remedy: "name the NICs of the bond",
-      },
-    ];
-  }
-  return nics.flatMap((nic, index) => {
-    const octets = hardwareOctets(nic);
-    if (!NIC_OCTETS.has(octets.length)) {
-      const message = `${nic} has ${octets.length} octets, a NIC has 6, 8 or 20`;
-      return [{ code: "nic-malformed", at: `nics[${index}]`, message, remedy: NIC_REMEDY }];
-    }
-    const group = isEthernet(nic) && ((octets[0] ?? 0) & 1) === 1;
-    if (!group && octets.some((octet) => octet !== 0)) return [];
-    const what = group ? "a multicast or broadcast address" : "all zeros";
-    const message = `${nic} is ${what}, no NIC has it`;
-    return [{ code: "nic-not-unicast", at: `nics[${index}]`, message, remedy: NIC_REMEDY }];
-  });
-}
-
-/** Ethernet and its kin, EUI-64, IPoIB. */
-const NIC_OCTETS: ReadonlySet<number> = new Set([6, 8, 20]);
-const NIC_REMEDY = "use the address that `ip link` shows on the machine";
-
-function checkWishedName(name: string | null): Problem[] {
-  if (name === null) return [];
-  if (!name.includes(".")) return checkHostName(name);
-  const message = `'${name.replace(/[^\x20-\x7e]/g, "?").slice(0, 80)}' has a dot`;
-  return [{ code: "name-not-label", at: "name", message, remedy: "give the host part alone; the domain is the subnet's" }];
 }
 
 /** The machine has an address there already: the same again, or a refusal when another one was asked for. */
@@ -132,11 +83,8 @@ function allocate(
   context: EnrollContext,
 ): Result<Allocation> {
   const { machine } = match;
-  const asked: Asked = { nics: machine.nics, observed: context.observed, now: context.now };
-  const space = state.spaceOf(subnet.id);
-  const problems = address === null ? [] : checkAddress(space, address, asked);
-  if (problems.length > 0) return refused(...problems);
-  const chosen = address === null ? chooseAddress(state, space, asked) : accepted(address);
+  const asked = { nics: machine.nics, observed: context.observed, now: context.now };
+  const chosen = placeAddress(state, { subnet, address }, asked);
   if (!chosen.ok) return chosen;
   const name = nameFor(state, { machine, subnet, address: chosen.value }, context.observed);
   if (!name.ok) return name;
@@ -161,24 +109,12 @@ function nameFor(
   { machine, subnet, address }: { readonly machine: Machine; readonly subnet: Subnet; readonly address: IpAddress },
   observed: Observed,
 ): Result<string> {
-  const premade = `${premadeLabel(address)}.${subnet.domain}`;
+  const premade = premadeName(address, subnet);
   if (machine.name === null) return accepted(premade);
-  const problems = checkChosenName(machine.name, address);
-  if (problems.length > 0) return refused(...problems);
-  const rack = observed.racks.find((other) => other.site === subnet.site && rackLabel(other.name) === machine.name);
-  if (rack !== undefined) {
-    const message = `${machine.name} is the name of rack ${rack.name}'s name server in every domain of its site`;
-    return refused({ code: "name-of-rack", at: "name", message, remedy: "choose another name" });
-  }
-  const name = `${machine.name}.${subnet.domain}`;
-  const zone = subnetNamedSo(name, state);
-  if (zone !== null) {
-    const message = `${name} is the domain of subnet ${zone.id}`;
-    return refused({ code: "name-of-domain", at: "name", message, remedy: "choose another name" });
-  }
-  const holder = state.allocationByName.get(name);
-  if (holder === undefined) return accepted(name);
+  const name = chosenName(state, { label: machine.name, subnet, address }, observed);
+  if (!name.ok) return name;
+  const holder = state.allocationByName.get(name.value);
+  if (holder === undefined) return name;
   if (holder.machineId === machine.id) return accepted(premade);
-  const message = `${name} is already the name of ${holder.address} (${describeHolder(holder)})`;
-  return refused({ code: "name-taken", at: "name", message, remedy: "choose another name" });
+  return refused(nameTaken(name.value, `${holder.address} (${describeHolder(holder)})`));
 }

@@ -4,8 +4,20 @@ import { prefixContains } from "../address/prefix.js";
 import { assert } from "../problem.js";
 import type { LedgerChange, LedgerContent } from "./change.js";
 import { IndexOf } from "./index-of.js";
-import type { Allocation, Machine, Quarantine, Subnet } from "./model.js";
+import type { Allocation, KeptAnswer, Machine, NameRecord, Quarantine, Reservation, Subnet } from "./model.js";
 import { SubnetSpace } from "./subnet-space.js";
+
+/** A ledger in which nothing was ever declared. */
+export const EMPTY_LEDGER: LedgerContent = {
+  subnets: [],
+  machines: [],
+  allocations: [],
+  quarantines: [],
+  reservations: [],
+  records: [],
+  answers: [],
+  nextSubnetId: 1,
+};
 
 /**
  * The ledger in memory, with the indexes that make every decision independent of its size. Only {@link LedgerState.apply} changes it; a
@@ -17,6 +29,10 @@ export class LedgerState {
   readonly machines = new Map<string, Machine>();
   readonly allocations = new Map<string, Allocation>();
   readonly quarantines = new Map<string, Quarantine>();
+  readonly reservations = new Map<string, Reservation>();
+  readonly records = new Map<string, NameRecord>();
+  /** Oldest first. */
+  readonly answers = new Map<string, KeptAnswer>();
   nextSubnetId: number;
 
   /** Released machines included: a NIC that comes back is the same machine. */
@@ -26,6 +42,7 @@ export class LedgerState {
   readonly allocationByName = new Map<string, Allocation>();
   readonly allocationsOfMachine = new IndexOf<string, string>();
   readonly subnetsByDomain = new IndexOf<string, number>();
+  readonly recordsByName = new IndexOf<string, NameRecord>();
   /** What a NIC held before. */
   readonly restingOfNic = new IndexOf<HardwareAddress, string>();
 
@@ -35,6 +52,9 @@ export class LedgerState {
     for (const after of content.machines) this.apply({ table: "machine", before: null, after });
     for (const after of content.allocations) this.apply({ table: "allocation", before: null, after });
     for (const after of content.quarantines) this.apply({ table: "quarantine", before: null, after });
+    for (const after of content.reservations) this.apply({ table: "reservation", before: null, after });
+    for (const after of content.records) this.apply({ table: "record", before: null, after });
+    for (const after of content.answers) this.apply({ table: "answer", before: null, after });
   }
 
   apply(change: LedgerChange): void {
@@ -47,6 +67,14 @@ export class LedgerState {
         return this.applyAllocation(change.before, change.after);
       case "quarantine":
         return this.applyQuarantine(change.before, change.after);
+      case "reservation":
+        return this.applyReservation(change.before, change.after);
+      case "record":
+        return this.applyRecord(change.before, change.after);
+      case "answer":
+        if (change.before !== null) this.answers.delete(answerKey(change.before));
+        if (change.after !== null) this.answers.set(answerKey(change.after), change.after);
+        return;
       case "next-subnet":
         this.nextSubnetId = change.after;
     }
@@ -63,6 +91,9 @@ export class LedgerState {
       machines: [...this.machines.values()],
       allocations: [...this.allocations.values()],
       quarantines: [...this.quarantines.values()],
+      reservations: [...this.reservations.values()],
+      records: [...this.records.values()],
+      answers: [...this.answers.values()],
       nextSubnetId: this.nextSubnetId,
     };
   }
@@ -104,6 +135,28 @@ export class LedgerState {
     for (const quarantine of this.quarantines.values())
       if (quarantine.subnetId === subnet.id) space.setQuarantine(quarantine.address, quarantine);
     return space;
+  }
+
+  private applyReservation(before: Reservation | null, after: Reservation | null): void {
+    if (before !== null) {
+      this.reservations.delete(before.id);
+      this.spaces.get(before.subnetId)?.setReservation(before, null);
+    }
+    if (after !== null) {
+      this.reservations.set(after.id, after);
+      this.spaceOf(after.subnetId).setReservation(null, after);
+    }
+  }
+
+  private applyRecord(before: NameRecord | null, after: NameRecord | null): void {
+    if (before !== null) {
+      this.records.delete(before.id);
+      this.recordsByName.remove(before.name, before);
+    }
+    if (after !== null) {
+      this.records.set(after.id, after);
+      this.recordsByName.add(after.name, after);
+    }
   }
 
   private applyMachine(before: Machine | null, after: Machine | null): void {
@@ -160,6 +213,11 @@ export function undoOf(change: LedgerChange): LedgerChange {
 /** An address rests once in its site, whatever subnet lies over it. */
 export function quarantineKey(quarantine: Pick<Quarantine, "site" | "address">): string {
   return `${quarantine.site} ${quarantine.address}`;
+}
+
+/** One caller's keys are its own. */
+export function answerKey({ actor, key }: Pick<KeptAnswer, "actor" | "key">): string {
+  return `${actor} ${key}`;
 }
 
 function holdersOf(allocation: Allocation): readonly string[] {

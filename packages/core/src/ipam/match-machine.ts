@@ -13,12 +13,14 @@ interface Wanted {
   readonly nics: readonly HardwareAddress[];
   readonly name: string | null;
   readonly newId: string;
+  /** What it becomes; an enrolled machine stays one. */
+  readonly to?: "enlisted" | "enrolled";
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
 /**
- * The machine these NICs belong to, enrolled: the one that has any of them, or a new one. NICs of two machines in use are refused; a NIC of a
+ * The machine these NICs belong to, in its new state: the one that has any of them, or a new one. NICs of two machines in use are refused; a NIC of a
  * released machine may move to another.
  */
 export function matchMachine(state: LedgerState, wanted: Wanted): Result<Match> {
@@ -34,22 +36,35 @@ export function matchMachine(state: LedgerState, wanted: Wanted): Result<Match> 
     before === null ? [] : before.state === "released" ? before.nics.filter((nic) => wanted.nics.includes(nic)) : before.nics;
   const machine: Machine = {
     id: before?.id ?? wanted.newId,
-    name: before?.state === "enrolled" ? before.name : wanted.name,
-    state: "enrolled",
+    name:
+      before === null || before.state === "released"
+        ? wanted.name
+        : before.state === "enlisted"
+          ? (wanted.name ?? before.name)
+          : before.name,
+    state: before?.state === "enrolled" ? "enrolled" : (wanted.to ?? "enrolled"),
     nics: keptNics.length === 0 || before?.state === "released" ? wanted.nics : [...new Set([...keptNics, ...wanted.nics])],
     createdAt: before?.createdAt ?? wanted.now,
   };
-  const losers = known.filter(({ id }) => id !== machine.id).map((loser) => withoutNics(loser, wanted.nics));
+  const losers = takeNics(
+    known.filter(({ id }) => id !== machine.id),
+    wanted.nics,
+  );
   const same = before !== null && JSON.stringify(before) === JSON.stringify(machine);
   return accepted({ machine, changes: same ? losers : [...losers, { table: "machine", before, after: machine }] });
 }
 
-function knownMachines(state: LedgerState, nics: readonly HardwareAddress[]): Machine[] {
+/** The changes that take these NICs away from whoever had them and gave up its addresses. */
+export function takeNics(losers: readonly Machine[], nics: readonly HardwareAddress[]): LedgerChange[] {
+  return losers.map((loser) => withoutNics(loser, nics));
+}
+
+export function knownMachines(state: LedgerState, nics: readonly HardwareAddress[]): Machine[] {
   const ids = new Set(nics.flatMap((nic) => state.machineOfNic.get(nic) ?? []));
   return [...ids].flatMap((id) => state.machines.get(id) ?? []);
 }
 
-function onTwoMachines(machines: readonly Machine[], nics: readonly HardwareAddress[]): Problem[] {
+export function onTwoMachines(machines: readonly Machine[], nics: readonly HardwareAddress[]): Problem[] {
   const who = machines.map(({ id, name, nics: theirs }) => {
     const shared = theirs.filter((nic) => nics.includes(nic)).join(", ");
     return `${shared} to ${name ?? "machine"} (${id})`;

@@ -76,3 +76,43 @@ export interface Quarantine {
   /** The NICs that held it, so that the machine's last address comes first. */
   readonly nics: readonly HardwareAddress[];
 }
+
+/** `reservation`: set aside by an operator with no holder yet. `exclusion`: never to be given, somebody outside the ledger has it. */
+export type ReservationKind = "reservation" | "exclusion";
+
+/** Addresses of a subnet that nobody is given while it stands. */
+export interface Reservation {
+  readonly id: string;
+  readonly subnetId: number;
+  readonly kind: ReservationKind;
+  readonly first: IpAddress;
+  readonly last: IpAddress;
+  /** Why, in an operator's words; may be empty. */
+  readonly note: string;
+  readonly createdAt: number;
+}
+
+export type NameRecordType = "A" | "AAAA" | "CNAME" | "TXT";
+
+/** A record that an operator put in a zone, beside the names that allocations have. */
+export interface NameRecord {
+  readonly id: string;
+  /** Fully qualified, folded, A-labels. It lies in the domain of a declared subnet. */
+  readonly name: string;
+  readonly type: NameRecordType;
+  /** An address, a domain name without final dot, or the text itself. */
+  readonly value: string;
+  readonly createdAt: number;
+}
+
+/** What was answered to a request that carried a key of its caller's, so that the same request again gets the same answer. */
+export interface KeptAnswer {
+  /** Who asked, and the key: unique together. */
+  readonly actor: string;
+  readonly key: string;
+  /** Digest of the request: the same key with another request is refused. */
+  readonly request: string;
+  /** The answer as JSON. */
+  readonly answer: string;
+  readonly at: number;
+}

@@ -5,6 +5,7 @@ import type { LeaseReport } from "../protocol/messages.js";
 import type { RackView } from "../topology/rack-view.js";
 import type { Quarantine, Subnet } from "./model.js";
 import { servedSubnets } from "./served-subnets.js";
+import type { WireSightings } from "./wire-sightings.js";
 
 /** Why an address is taken although the ledger gave it to nobody. */
 export interface ObservedHolder {
@@ -30,6 +31,8 @@ export interface Observed {
   /** Why a released address may still be served to its last holder although its rest is over by the calendar; null when it is not. */
   stillServed(subnet: Subnet, quarantine: Quarantine): string | null;
   readonly enlistmentSubnet: EnlistmentSubnet;
+  /** Left out, nothing is known of the wire. */
+  readonly wire?: WireSightings;
   readonly racks: readonly RackView[];
 }
 

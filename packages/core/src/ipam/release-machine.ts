@@ -29,6 +29,11 @@ function giveUp(
   if (allocation.kind === "vip" && owners.length > 0) {
     return [{ table: "allocation", before: allocation, after: { ...allocation, owners } }];
   }
+  return giveBack(state, allocation, now);
+}
+
+/** Ends an allocation; its address rests. `now` in milliseconds since 1970. */
+export function giveBack(state: LedgerState, allocation: Allocation, now: number): LedgerChange[] {
   const subnet = state.spaceOf(allocation.subnetId).subnet;
   const rests: Quarantine = {
     subnetId: subnet.id,

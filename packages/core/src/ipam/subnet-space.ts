@@ -1,13 +1,17 @@
-import { ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
+import { addressFamily, ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
+import { mergeRanges } from "../address/ranges.js";
 import { prefixRange, usableRange, type IpRange } from "../address/prefix.js";
 import { FreeSet, type Span } from "./free-set.js";
-import type { Allocation, Quarantine, Subnet } from "./model.js";
+import type { Allocation, Quarantine, Reservation, Subnet } from "./model.js";
 import { RestQueue } from "./rest-queue.js";
 
 /** The addresses of one IPv4 subnet: who has which, which rest, which are free. */
 export class SubnetSpace {
   readonly allocations = new Map<IpAddress, Allocation>();
   readonly rest = new RestQueue();
+  private readonly reserved = new Map<string, Reservation>();
+  /** Spans that the declaration and the reservations keep, merged and ascending; null until asked. */
+  private aside: readonly Span[] | null = null;
   private declared: Subnet;
   /** Free and never given, not counting what is only observed; built when first asked, dropped when the declaration changes. */
   private free: FreeSet | null = null;
@@ -26,7 +30,48 @@ export class SubnetSpace {
 
   redeclare(subnet: Subnet): void {
     this.declared = subnet;
+    this.forget();
+  }
+
+  setReservation(before: Reservation | null, after: Reservation | null): void {
+    if (before !== null) this.reserved.delete(before.id);
+    if (after !== null) this.reserved.set(after.id, after);
+    this.forget();
+  }
+
+  get reservations(): Iterable<Reservation> {
+    return this.reserved.values();
+  }
+
+  get reservationCount(): number {
+    return this.reserved.size;
+  }
+
+  /** What is never given here: by the declaration of the subnet, and by reservations. */
+  setAside(): readonly IpRange[] {
+    return [...setAside(this.declared), ...this.reserved.values()];
+  }
+
+  isSetAside(address: IpAddress): boolean {
+    const position = ipv4Number(address);
+    const spans = this.asideSpans();
+    let low = 0;
+    for (let high = spans.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((spans[middle]?.last ?? 0) < position) low = middle + 1;
+      else high = middle;
+    }
+    const span = spans[low];
+    return span !== undefined && span.first <= position;
+  }
+
+  private asideSpans(): readonly Span[] {
+    return (this.aside ??= mergeRanges(this.setAside()).map(spanOf));
+  }
+
+  private forget(): void {
     this.free = null;
+    this.aside = null;
     this.skipped = [];
     this.cursor = 0;
   }
@@ -75,8 +120,11 @@ export class SubnetSpace {
     if (this.free === null) return;
     const position = ipv4Number(address) - ipv4Number(prefixRange(this.declared.prefix).first);
     const given = this.allocations.has(address) || this.rest.get(address) !== undefined;
-    if (given || setAside(this.declared).some((range) => within(range, address))) this.free.remove(position);
-    else this.free.add(position);
+    if (given || this.isSetAside(address)) this.free.remove(position);
+    else {
+      this.free.add(position);
+      this.cursor = Math.min(this.cursor, position); // it was taken back, not given back: the next one gets it again
+    }
   }
 
   private buildFree(): FreeSet {
@@ -86,7 +134,7 @@ export class SubnetSpace {
     const taken: Span[] = [
       { first: whole.first, last: usable.first - 1 },
       { first: usable.last + 1, last: whole.last },
-      ...setAside(this.declared).map(spanOf),
+      ...this.asideSpans(),
     ];
     const shifted = taken
       .filter(({ first, last }) => first <= last)
@@ -105,14 +153,11 @@ export class SubnetSpace {
 export function setAside(subnet: Subnet): readonly IpRange[] {
   const single = [...(subnet.gateway === null ? [] : [subnet.gateway]), ...(subnet.dns ?? []), ...(subnet.ntp ?? [])];
   const ranges = [...subnet.reserved, ...(subnet.window === null ? [] : [subnet.window])];
-  return [...single.map((address) => ({ first: address, last: address })), ...ranges].filter(({ first }) => !first.includes(":"));
+  return [...single.map((address) => ({ first: address, last: address })), ...ranges].filter(
+    ({ first }) => addressFamily(first) === 4,
+  );
 }
 
 function spanOf({ first, last }: IpRange): Span {
   return { first: ipv4Number(first), last: ipv4Number(last) };
-}
-
-function within(range: IpRange, address: IpAddress): boolean {
-  const value = ipv4Number(address);
-  return ipv4Number(range.first) <= value && value <= ipv4Number(range.last);
 }

@@ -37,6 +37,7 @@ export function planRacks(sources: PlanSources, previous: Slices): RegionPlan {
     const zones = composeZones({
       subnets: view.subnets,
       allocations: view.subnets.flatMap(({ id }) => view.allocations.get(id) ?? []),
+      records: sources.records ?? [],
       servers: view.racks.map((rack) => ({ name: rack.name, addresses: serverAddresses(view, rack) })),
     });
     const slices = slicesOf(view, previous);

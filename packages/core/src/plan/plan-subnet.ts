@@ -76,7 +76,8 @@ function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): Excluded 
   };
   for (const { address } of view.allocations.get(subnet.id) ?? []) add(address);
   for (const address of [subnet.gateway, ...(subnet.dns ?? []), ...(subnet.ntp ?? [])]) if (address !== null) add(address);
-  const reserved = subnet.reserved.flatMap((range) => intersectRanges(range, window) ?? []);
+  const kept = [...subnet.reserved, ...(view.reservations.get(subnet.id) ?? [])];
+  const reserved = kept.flatMap((range) => intersectRanges(range, window) ?? []);
   for (const { address, until } of view.quarantines.get(subnet.id) ?? []) {
     if (until <= now || !rangeContains(window, address)) continue;
     add(address);

@@ -4,7 +4,7 @@ import { prefixAround, type IpPrefix } from "../address/prefix.js";
 import { publishAddresses, publishedAddress } from "../interface/publish-addresses.js";
 import { byFitness } from "../interface/real-address-on.js";
 import type { AddressVerdict } from "../interface/verdict.js";
-import type { Allocation, Quarantine, Subnet } from "../ipam/model.js";
+import type { Allocation, NameRecord, Quarantine, Reservation, Subnet } from "../ipam/model.js";
 import { servedSubnets } from "../ipam/served-subnets.js";
 import { rackVerdicts } from "../topology/fleet-verdict.js";
 import { topologyOf } from "../topology/from-rack-views.js";
@@ -17,6 +17,9 @@ export interface PlanSources {
   readonly subnets: readonly Subnet[];
   readonly allocations: readonly Allocation[];
   readonly quarantines: readonly Quarantine[];
+  /** Left out, there are none. */
+  readonly reservations?: readonly Reservation[];
+  readonly records?: readonly NameRecord[];
   readonly racks: readonly RackView[];
   /** Milliseconds since 1970: what a lease or a rest still holds back depends on it. */
   readonly now: number;
@@ -42,6 +45,7 @@ export interface SiteView {
   /** By subnet, in the order of their addresses. */
   readonly allocations: ReadonlyMap<number, readonly Allocation[]>;
   readonly quarantines: ReadonlyMap<number, readonly Quarantine[]>;
+  readonly reservations: ReadonlyMap<number, readonly Reservation[]>;
   /** Racks that reported interfaces, longest joined first. A rack that never did cannot be planned for. */
   readonly racks: readonly RackView[];
   readonly served: ReadonlyMap<string, readonly Subnet[]>;
@@ -58,6 +62,7 @@ export function sitesOf(sources: PlanSources): readonly SiteView[] {
   const reported = sources.racks.filter(({ interfaces }) => interfaces.length > 0);
   const topology = sources.topology ?? topologyOf(reported, sources.now, { ledgerVips });
   const quarantines = groupBy(sources.quarantines.toSorted(byAddress), ({ subnetId }) => subnetId);
+  const reservations = groupBy(sources.reservations ?? [], ({ subnetId }) => subnetId);
   return names.map((site): SiteView => {
     const subnets = sources.subnets.filter((subnet) => subnet.site === site).sort((a, b) => a.id - b.id);
     const racks = reported.filter((rack) => rack.site === site).sort(byJoin);
@@ -67,7 +72,7 @@ export function sitesOf(sources: PlanSources): readonly SiteView[] {
       const serving = racks.filter(({ id }) => served.get(id)?.includes(subnet) === true).map(({ id }) => id);
       if (serving.length > 0) servers.set(subnet.id, serverLists(subnet, { topology, policy: sources.policy }, serving));
     }
-    return { site, subnets, allocations, quarantines, racks, served, servers, topology };
+    return { site, subnets, allocations, quarantines, reservations, racks, served, servers, topology };
   });
 }
 

@@ -1,41 +1,132 @@
 import {
   API_ROOT,
   addressSortKey,
+  allocatedManyViewSchema,
+  allocatedViewSchema,
+  allocateManySchema,
+  allocateSchema,
   allocationQuerySchema,
   allocationViewSchema,
   isoTime,
   pageOf,
   pageSchema,
+  parseIpAddress,
   type Allocation,
   type AllocationView,
 } from "@berth/core";
 import type { Ledger } from "../../ledger/ledger.js";
+import { entityTag } from "../../ledger/entity-tag.js";
+import { acceptedValue } from "../answer-errors.js";
+import { ApiRefusal } from "../api-refusal.js";
+import { askerFrom, createdStatus, markChange } from "../asker-from.js";
 import type { ApiPorts } from "../ports.js";
-import { errorAnswers, type ApiServer } from "./api-server.js";
+import { changeParts, errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 import { findSubnet } from "./subnets.js";
 
-export function allocationRoutes(api: ApiServer, { ledger }: ApiPorts): void {
+const tags = ["allocations"];
+const ALLOCATION = `${API_ROOT}/allocations/:ref`;
+
+export function allocationRoutes(api: ApiServer, ports: ApiPorts): void {
+  readRoutes(api, ports);
+  changeRoutes(api, ports);
+}
+
+function readRoutes(api: ApiServer, { ledger }: ApiPorts): void {
   api.get(
     `${API_ROOT}/allocations`,
     {
       schema: {
-        tags: ["allocations"],
+        tags,
         summary: "List",
         querystring: allocationQuerySchema,
         response: { 200: pageSchema(allocationViewSchema), ...errorAnswers },
       },
     },
     (request) => {
-      const { machine, subnet } = request.query;
+      const { kind, machine, subnet } = request.query;
       const subnetId = subnet === undefined ? null : findSubnet(ledger, subnet).id;
       const found = ledger
         .allocations()
         .filter((allocation) => subnetId === null || allocation.subnetId === subnetId)
+        .filter((allocation) => kind === undefined || allocation.kind === kind)
         .filter(({ machineId, owners }) => machine === undefined || machineId === machine || owners.includes(machine));
       const page = pageOf(found, ({ address, id }) => `${addressSortKey(address)} ${id}`, request.query);
       return { items: page.items.map(viewAllocation(ledger)), next: page.next };
     },
   );
+  const response = { 200: allocationViewSchema, ...errorAnswers };
+  api.get(
+    ALLOCATION,
+    { schema: { tags, summary: "Show, by id, address or full name", params: referenceParameters, response } },
+    async (request, reply) => {
+      const allocation = requireAllocation(ledger, request.params.ref);
+      return reply.header("etag", entityTag(allocation)).send(viewAllocation(ledger)(allocation));
+    },
+  );
+}
+
+function changeRoutes(api: ApiServer, { ledger }: ApiPorts): void {
+  const one = { 200: allocatedViewSchema, 201: allocatedViewSchema, ...errorAnswers };
+  api.post(
+    `${API_ROOT}/allocations`,
+    {
+      schema: {
+        tags,
+        summary: "Give a known machine an address, in one call",
+        body: allocateSchema,
+        ...changeParts,
+        response: one,
+      },
+    },
+    async (request, reply) => {
+      const { allocation, created } = acceptedValue(await ledger.allocate(request.body, askerFrom(request)));
+      markChange(request, reply, allocation);
+      return reply.code(createdStatus(request, created)).send({ allocation: viewAllocation(ledger)(allocation), created });
+    },
+  );
+  const many = { 200: allocatedManyViewSchema, 201: allocatedManyViewSchema, ...errorAnswers };
+  api.post(
+    `${API_ROOT}/allocations/bulk`,
+    { schema: { tags, summary: "Give many addresses, all or none", body: allocateManySchema, ...changeParts, response: many } },
+    async (request, reply) => {
+      const all = acceptedValue(await ledger.allocateMany(request.body.items, askerFrom(request)));
+      markChange(request, reply, null);
+      const view = viewAllocation(ledger);
+      const items = all.map(({ allocation, created }) => ({ allocation: view(allocation), created }));
+      const created = items.some((item) => item.created);
+      return reply.code(createdStatus(request, created)).send({ items });
+    },
+  );
+  const response = { 200: allocationViewSchema, ...errorAnswers };
+  const summary = "Give an additional address or a whole VIP back, by id, address or full name";
+  api.delete(
+    ALLOCATION,
+    { schema: { tags, summary, params: referenceParameters, ...changeParts, response } },
+    async (request, reply) => {
+      const allocation = acceptedValue(await ledger.releaseAllocation(request.params.ref, askerFrom(request)));
+      markChange(request, reply, null);
+      return viewAllocation(ledger)(allocation);
+    },
+  );
+}
+
+function requireAllocation(ledger: Ledger, reference: string): Allocation {
+  const name = (parseIpAddress(reference) ?? reference).toLowerCase();
+  const found = ledger.allocations().filter((allocation) => [allocation.id, allocation.address, allocation.name].includes(name));
+  const [allocation, ...others] = found;
+  if (allocation === undefined) {
+    throw new ApiRefusal(404, [
+      {
+        code: "allocation-unknown",
+        at: reference,
+        message: "there is no such allocation",
+        remedy: "see 'berth allocation list'",
+      },
+    ]);
+  }
+  if (others.length === 0) return allocation;
+  const message = `it is given in several sites: ${found.map(({ id }) => id).join(", ")}`;
+  throw new ApiRefusal(409, [{ code: "allocation-ambiguous", at: reference, message, remedy: "use the id" }]);
 }
 
 /** Makes the API's form of an allocation, with the prefix of its subnet. */

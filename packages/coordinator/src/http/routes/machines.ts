@@ -1,9 +1,11 @@
 import {
   API_ROOT,
+  enlistSchema,
   enrollSchema,
   enrolledViewSchema,
   findMachineView,
   listMachines,
+  machineChangeSchema,
   machineQuerySchema,
   machineViewSchema,
   pageOf,
@@ -14,12 +16,13 @@ import {
   type MachineSources,
   type MachineView,
 } from "@berth/core";
+import { entityTag, taggedMachine } from "../../ledger/entity-tag.js";
 import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
-import { actorOf } from "../authenticate.js";
+import { askerFrom, createdStatus, markChange } from "../asker-from.js";
 import type { ApiPorts } from "../ports.js";
 import { viewAllocation } from "./allocations.js";
-import { errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
+import { changeParts, errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 
 const tags = ["machines"];
 const ETHERNET_CHARACTERS = 17;
@@ -27,6 +30,7 @@ const ETHERNET_CHARACTERS = 17;
 export function machineRoutes(api: ApiServer, ports: ApiPorts): void {
   readRoutes(api, ports);
   changeRoutes(api, ports);
+  recordRoutes(api, ports);
 }
 
 function readRoutes(api: ApiServer, ports: ApiPorts): void {
@@ -56,7 +60,12 @@ function readRoutes(api: ApiServer, ports: ApiPorts): void {
         response: { 200: machineViewSchema, ...errorAnswers },
       },
     },
-    (request) => requireMachine(ports, request.params.ref),
+    async (request, reply) => {
+      const view = requireMachine(ports, request.params.ref);
+      const record = machineRecord(ports, view.id);
+      if (record !== null) reply.header("etag", entityTag(record));
+      return reply.send(view);
+    },
   );
 }
 
@@ -69,17 +78,19 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
         tags,
         summary: "Give a machine its static address and name",
         body: enrollSchema,
+        ...changeParts,
         response: { 200: enrolledViewSchema, 201: enrolledViewSchema, ...errorAnswers },
       },
     },
     async (request, reply) => {
-      const { allocation, created, machine } = acceptedValue(await ledger.enroll(request.body, actorOf(request)));
+      const { allocation, created, machine } = acceptedValue(await ledger.enroll(request.body, askerFrom(request)));
+      markChange(request, reply, machineRecord(ports, machine.id));
       const view = {
         machine: viewMachine(machine, machineSources(ports)),
         allocation: viewAllocation(ledger)(allocation),
         created,
       };
-      return reply.code(created ? 201 : 200).send(view);
+      return reply.code(createdStatus(request, created)).send(view);
     },
   );
   api.post(
@@ -89,14 +100,49 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
         tags,
         summary: "End all its allocations, by id, name or NIC",
         params: referenceParameters,
+        ...changeParts,
         response: { 200: machineViewSchema, ...errorAnswers },
       },
     },
-    async (request) => {
-      const released = acceptedValue(await ledger.release(request.params.ref, actorOf(request)));
+    async (request, reply) => {
+      const released = acceptedValue(await ledger.release(request.params.ref, askerFrom(request)));
+      markChange(request, reply, machineRecord(ports, released.id));
       return viewMachine(released, machineSources(ports));
     },
   );
+}
+
+function recordRoutes(api: ApiServer, ports: ApiPorts): void {
+  const { ledger } = ports;
+  const made = { 200: machineViewSchema, 201: machineViewSchema, ...errorAnswers };
+  api.post(
+    `${API_ROOT}/machines/enlist`,
+    { schema: { tags, summary: "Write a machine down without an address", body: enlistSchema, ...changeParts, response: made } },
+    async (request, reply) => {
+      const { machine, created } = acceptedValue(await ledger.enlist(request.body, askerFrom(request)));
+      markChange(request, reply, machineRecord(ports, machine.id));
+      return reply.code(createdStatus(request, created)).send(viewMachine(machine, machineSources(ports)));
+    },
+  );
+  const response = { 200: machineViewSchema, ...errorAnswers };
+  const summary = "Rename it, add NICs, take NICs away; by id, name or NIC";
+  api.patch(
+    `${API_ROOT}/machines/:ref`,
+    { schema: { tags, summary, params: referenceParameters, body: machineChangeSchema, ...changeParts, response } },
+    async (request, reply) => {
+      const machine = acceptedValue(await ledger.changeMachine(request.params.ref, request.body, askerFrom(request)));
+      markChange(request, reply, machineRecord(ports, machine.id));
+      return viewMachine(machine, machineSources(ports));
+    },
+  );
+}
+
+/** What the entity tag of a machine stands for; null for a sighting. */
+function machineRecord({ ledger }: ApiPorts, id: string | null): unknown {
+  const machine = id === null ? undefined : ledger.machines().find((other) => other.id === id);
+  if (machine === undefined) return null;
+  const holds = ledger.allocations().filter(({ machineId, owners }) => machineId === id || owners.includes(machine.id));
+  return taggedMachine(machine, holds);
 }
 
 /** The machine list of this moment. */

@@ -12,12 +12,13 @@ import {
   type Subnet,
   type SubnetView,
 } from "@berth/core";
+import { entityTag } from "../../ledger/entity-tag.js";
 import type { Ledger } from "../../ledger/ledger.js";
 import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
-import { actorOf } from "../authenticate.js";
+import { askerFrom, createdStatus, markChange } from "../asker-from.js";
 import type { ApiPorts } from "../ports.js";
-import { errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
+import { changeParts, errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 
 const tags = ["subnets"];
 /** Enough to keep numbers in their order as text. */
@@ -49,7 +50,10 @@ function readRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
   api.get(
     SUBNET,
     { schema: { tags, summary, params: referenceParameters, response: { 200: subnetViewSchema, ...errorAnswers } } },
-    (request) => subnetViewer(ledger, racks())(findSubnet(ledger, request.params.ref)),
+    async (request, reply) => {
+      const subnet = findSubnet(ledger, request.params.ref);
+      return reply.header("etag", entityTag(subnet)).send(subnetViewer(ledger, racks())(subnet));
+    },
   );
 }
 
@@ -58,26 +62,44 @@ function changeRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
   const response = { 200: subnetViewSchema, ...errorAnswers };
   api.post(
     `${API_ROOT}/subnets`,
-    { schema: { tags, summary: "Declare", body: subnetCreateSchema, response: { 201: subnetViewSchema, ...errorAnswers } } },
+    {
+      schema: {
+        tags,
+        summary: "Declare",
+        body: subnetCreateSchema,
+        ...changeParts,
+        response: { 201: subnetViewSchema, ...response },
+      },
+    },
     async (request, reply) => {
-      const subnet = acceptedValue(await ledger.createSubnet(request.body, actorOf(request)));
-      return reply.code(201).header("location", `${API_ROOT}/subnets/${subnet.id}`).send(view(subnet));
+      const subnet = acceptedValue(await ledger.createSubnet(request.body, askerFrom(request)));
+      markChange(request, reply, subnet);
+      const status = createdStatus(request, true);
+      if (status === 201) reply.header("location", `${API_ROOT}/subnets/${subnet.id}`);
+      return reply.code(status).send(view(subnet));
     },
   );
   api.patch(
     SUBNET,
-    { schema: { tags, summary: "Change", params: referenceParameters, body: subnetChangeSchema, response } },
-    async (request) => {
+    { schema: { tags, summary: "Change", params: referenceParameters, body: subnetChangeSchema, ...changeParts, response } },
+    async (request, reply) => {
       const { id } = findSubnet(ledger, request.params.ref);
-      return view(acceptedValue(await ledger.changeSubnet(id, request.body, actorOf(request))));
+      const subnet = acceptedValue(await ledger.changeSubnet(id, request.body, askerFrom(request)));
+      markChange(request, reply, subnet);
+      return view(subnet);
     },
   );
-  api.delete(SUBNET, { schema: { tags, summary: "Remove", params: referenceParameters, response } }, async (request) => {
-    const subnet = findSubnet(ledger, request.params.ref);
-    const before = view(subnet);
-    acceptedValue(await ledger.removeSubnet(subnet.id, actorOf(request)));
-    return before;
-  });
+  api.delete(
+    SUBNET,
+    { schema: { tags, summary: "Remove", params: referenceParameters, ...changeParts, response } },
+    async (request, reply) => {
+      const subnet = findSubnet(ledger, request.params.ref);
+      const before = view(subnet);
+      acceptedValue(await ledger.removeSubnet(subnet.id, askerFrom(request)));
+      markChange(request, reply, null);
+      return before;
+    },
+  );
 }
 
 /** By number or prefix; a prefix that stands in several sites is refused, with the numbers. */

@@ -1,5 +1,7 @@
 import {
   addressSortKey,
+  allocatedViewSchema,
+  allocationViewSchema,
   API_ROOT,
   ipAddress,
   isoTime,
@@ -7,16 +9,28 @@ import {
   pageQuerySchema,
   pageSchema,
   viewVips,
+  vipCreateSchema,
   vipMoveQuerySchema,
   vipMoveViewSchema,
+  vipOwnerSchema,
   vipViewSchema,
 } from "@berth/core";
+import { z } from "zod";
+import { acceptedValue } from "../answer-errors.js";
+import { askerFrom, createdStatus, markChange } from "../asker-from.js";
 import type { ApiPorts } from "../ports.js";
-import { errorAnswers, type ApiServer } from "./api-server.js";
+import { viewAllocation } from "./allocations.js";
+import { changeParts, errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 
 const tags = ["vips"];
+const ownerParameters = referenceParameters.extend({ machine: z.string().min(1).max(300) });
 
-export function vipRoutes(api: ApiServer, { ledger, topology, vipMoves }: ApiPorts): void {
+export function vipRoutes(api: ApiServer, ports: ApiPorts): void {
+  readRoutes(api, ports);
+  ownerRoutes(api, ports);
+}
+
+function readRoutes(api: ApiServer, { ledger, topology, vipMoves }: ApiPorts): void {
   api.get(
     `${API_ROOT}/vips`,
     {
@@ -49,6 +63,68 @@ export function vipRoutes(api: ApiServer, { ledger, topology, vipMoves }: ApiPor
       const page = moves.slice(0, limit);
       const items = page.map(({ site, address: moved, from, to, at }) => ({ site, address: moved, from, to, at: isoTime(at) }));
       return { items, next: moves.length > limit ? String(page.at(-1)?.number ?? "") : null };
+    },
+  );
+}
+
+/** Who owns a VIP is the ledger's to say; who holds it now is what racks see. */
+function ownerRoutes(api: ApiServer, { ledger }: ApiPorts): void {
+  const made = { 200: allocatedViewSchema, 201: allocatedViewSchema, ...errorAnswers };
+  api.post(
+    `${API_ROOT}/vips`,
+    {
+      schema: {
+        tags,
+        summary: "Give an address to several machines together",
+        body: vipCreateSchema,
+        ...changeParts,
+        response: made,
+      },
+    },
+    async (request, reply) => {
+      const order = { kind: "vip" as const, ...request.body };
+      const { allocation, created } = acceptedValue(await ledger.allocate(order, askerFrom(request)));
+      markChange(request, reply, allocation);
+      return reply.code(createdStatus(request, created)).send({ allocation: viewAllocation(ledger)(allocation), created });
+    },
+  );
+  const response = { 200: allocationViewSchema, ...errorAnswers };
+  const params = referenceParameters;
+  api.post(
+    `${API_ROOT}/vips/:ref/owners`,
+    {
+      schema: {
+        tags,
+        summary: "Add an owner; the VIP by id, address, name or key",
+        params,
+        body: vipOwnerSchema,
+        ...changeParts,
+        response,
+      },
+    },
+    async (request, reply) => {
+      const membership = { vip: request.params.ref, machine: request.body.machine };
+      const allocation = acceptedValue(await ledger.addVipOwner(membership, askerFrom(request)));
+      markChange(request, reply, allocation);
+      return viewAllocation(ledger)(allocation);
+    },
+  );
+  api.delete(
+    `${API_ROOT}/vips/:ref/owners/:machine`,
+    {
+      schema: {
+        tags,
+        summary: "Take an owner away; the last one frees the address",
+        params: ownerParameters,
+        ...changeParts,
+        response,
+      },
+    },
+    async (request, reply) => {
+      const membership = { vip: request.params.ref, machine: request.params.machine };
+      const allocation = acceptedValue(await ledger.removeVipOwner(membership, askerFrom(request)));
+      markChange(request, reply, allocation.owners.length === 0 ? null : allocation);
+      return viewAllocation(ledger)(allocation);
     },
   );
 }

@@ -1,0 +1,59 @@
+import {
+  changeMachine,
+  enlistMachine,
+  enrollMachine,
+  findMachine,
+  releaseMachine,
+  type LedgerState,
+  type Machine,
+} from "@berth/core";
+import { askerOf } from "./asker.js";
+import type { CommitQueue } from "./commit-queue.js";
+import { taggedMachineOf } from "./entity-tag.js";
+import type { Ledger } from "./ledger.js";
+import { newIds } from "./new-id.js";
+
+type MachineCommands = Pick<Ledger, "enroll" | "enlist" | "changeMachine" | "release">;
+
+export function machineCommands(state: LedgerState, queue: CommitQueue): MachineCommands {
+  const current = (reference: string) => (): unknown => {
+    const found = findMachine(state, reference);
+    return found.ok ? taggedMachineOf(state, found.value) : null;
+  };
+  return {
+    enroll: (request, by) =>
+      queue.submit({
+        ...askerOf(by),
+        action: "enroll-machine",
+        decide: ({ observed, now }) => enrollMachine(state, request, { observed, now, ...newIds(state) }),
+        subject: ({ machine, allocation }) => `${machine.id} ${allocation.name} ${allocation.address}`,
+      }),
+    enlist: (request, by) =>
+      queue.submit({
+        ...askerOf(by),
+        action: "enlist-machine",
+        decide: ({ now }) => enlistMachine(state, request, { now, machineId: newIds(state).machineId }),
+        subject: ({ machine }) => called(machine),
+      }),
+    changeMachine: (machine, change, by) =>
+      queue.submit({
+        ...askerOf(by),
+        action: "change-machine",
+        decide: ({ observed }) => changeMachine(state, { machine, change }, observed),
+        subject: called,
+        current: current(machine),
+      }),
+    release: (machine, by) =>
+      queue.submit({
+        ...askerOf(by),
+        action: "release-machine",
+        decide: ({ now }) => releaseMachine(state, machine, now),
+        subject: called,
+        current: current(machine),
+      }),
+  };
+}
+
+function called({ id, name }: Machine): string {
+  return name === null ? id : `${id} ${name}`;
+}
