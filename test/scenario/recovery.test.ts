@@ -69,6 +69,22 @@ describe("a rack recovers", () => {
     await waitUntil(hasEnlistmentAddress, { describe: "the enlistment address is back after a flush" });
   });
 
+  it("from an address that blinks, without a restart of anything", async () => {
+    const { host } = stage.rack;
+    const before = { dhcpd: pidOf("dhcpd"), named: pidOf("named"), accepted: (await stage.rack.status())?.accepted };
+    await host.ip("address", "del", `${SUBNET.rack}/24`, "dev", "eth0");
+    await waitUntil(() => host.addresses("eth0"), {
+      describe: "it is gone",
+      until: (all) => all.every(({ address }) => address !== SUBNET.rack),
+    });
+    await host.ip("address", "add", `${SUBNET.rack}/24`, "dev", "eth0");
+    // The same facts a moment after the time that an address is given to come back.
+    const end = performance.now() + 7_000;
+    await waitUntil(() => performance.now() > end, { describe: "the time is over" });
+    await stage.rack.waitUntilServing();
+    expect({ dhcpd: pidOf("dhcpd"), named: pidOf("named"), accepted: (await stage.rack.status())?.accepted }).toEqual(before);
+  });
+
   it("from a lost key of named's control channel", async () => {
     for (const damage of [() => writeFile(stage.rack.path("named/rndc.key"), ""), () => rm(stage.rack.path("named/rndc.key"))]) {
       await damage();

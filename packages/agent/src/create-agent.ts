@@ -18,6 +18,7 @@ import { loadIdentity, saveIdentity, type Identity } from "./identity/identity.j
 import { createLink, type Link } from "./link/link.js";
 import type { ConfiguredAddresses } from "./observe/host/host-knowledge.js";
 import { runHostReporter } from "./observe/host/host-reporter.js";
+import { createSettledInterfaces, type SettledInterfaces } from "./observe/host/settled-interfaces.js";
 import { systemFollowPrograms } from "./observe/interfaces/follow-program.js";
 import { createInterfaceObserver, type InterfaceObserver, type ScanState } from "./observe/interfaces/interface-observer.js";
 import { followLeases } from "./observe/leases/follow-leases.js";
@@ -62,8 +63,13 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const observer = createInterfaceObserver({ ...ports, programs: systemFollowPrograms });
   const follower = followLeases(paths.dhcpd.leases, ports);
   const link = createAgentLink({ config, paths, identity, keeper, follower, ports });
-  const attach = createAttachment(config, { keeper, observer });
-  const parts = { paths, addresses: config.addresses, identity, bells, keeper, observer, follower, link, attach, ports };
+  const settled = createSettledInterfaces({
+    clock: ports.clock,
+    seen: () => observer.current(),
+    subnets: () => keeper.current()?.subnets ?? [],
+  });
+  const attach = createAttachment(config, { keeper, settled });
+  const parts = { paths, addresses: config.addresses, identity, bells, keeper, observer, settled, follower, link, attach, ports };
   const reconcilers = await createReconcilers(parts);
   return new RunningAgent({ ...parts, reconcilers });
 }
@@ -82,15 +88,15 @@ interface Attachment {
 }
 
 /** Where the desired subnets are attached now; computed once for each pair of desired state and interfaces. */
-function createAttachment(config: AgentConfig, from: { keeper: DesiredKeeper; observer: InterfaceObserver }): Attachment {
-  const { keeper, observer } = from;
+function createAttachment(config: AgentConfig, from: { keeper: DesiredKeeper; settled: SettledInterfaces }): Attachment {
+  const { keeper, settled } = from;
   const knowledge = { real: new Set(config.addresses.real), vips: new Set(config.addresses.vips) };
   let known: { readonly desired: unknown; readonly attached: Attached } | null = null;
   return {
     desired: () => keeper.current(),
     now() {
       const desired = keeper.current();
-      const interfaces = observer.current();
+      const interfaces = settled.current();
       if (desired === null || interfaces === null) return null;
       if (known?.desired !== desired || known.attached.interfaces !== interfaces) {
         const local = findRackLinks(desired.subnets, interfaces, { ...knowledge, ledgerVips: new Set(desired.vips) });
@@ -134,6 +140,7 @@ interface AgentParts {
   readonly bells: { readonly dhcpd: Bell; readonly named: Bell };
   readonly keeper: DesiredKeeper;
   readonly observer: InterfaceObserver;
+  readonly settled: SettledInterfaces;
   readonly follower: LeaseFollower;
   readonly link: Link;
   readonly attach: Attachment;
@@ -207,7 +214,7 @@ class RunningAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { paths, addresses, bells, observer, follower, link, reconcilers, ports } = this.#parts;
+    const { paths, addresses, bells, observer, settled, follower, link, reconcilers, ports } = this.#parts;
     const { clock, log } = ports;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
@@ -221,7 +228,7 @@ class RunningAgent implements Agent {
     log.info({ rack: this.#parts.identity.name, state: paths.state }, "agent runs");
     const parts = [
       observer.run(either),
-      runHostReporter({ addresses, observer, follower, clock, log, report: (host) => link.reportHost(host) }, either),
+      runHostReporter({ addresses, observer, settled, follower, clock, log, report: (host) => link.reportHost(host) }, either),
       this.#time.run(either),
       follower.run(either),
       link.run(either),
@@ -229,9 +236,9 @@ class RunningAgent implements Agent {
       runReconciler(reconcilers.named, { bell: bells.named, clock, onPass }, either),
     ];
     // One part that fails ends all: the supervisor starts the agent anew, and the daemons serve meanwhile.
-    const settled = await Promise.allSettled(parts.map((part) => part.catch((error: unknown) => fail(failed, error))));
+    const outcomes = await Promise.allSettled(parts.map((part) => part.catch((error: unknown) => fail(failed, error))));
     server.close();
-    const failure = settled.find((outcome) => outcome.status === "rejected");
+    const failure = outcomes.find((outcome) => outcome.status === "rejected");
     if (failure !== undefined) throw failure.reason;
     log.info("agent ends; dhcpd and named go on");
   }

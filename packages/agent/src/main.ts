@@ -2,8 +2,8 @@ import { hostname } from "node:os";
 import { systemClock, systemCommands, systemFiles } from "@berth/host";
 import { runAgentCli } from "./create-cli.js";
 
-// A reader that goes away (`berth-agent leases FILE | head`) is no failure.
-process.stdout.on("error", () => process.exit(0));
+// A reader that goes away (`berth-agent leases FILE | head`) is no failure; an answer that cannot be written (a full disk) is one.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 3));
 
 const ending = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort(new Error(`ended by ${signal}`)));

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { runCli } from "./run-cli.js";
 
-// A reader that goes away (`berth lease list | head`) is no failure.
-process.stdout.on("error", () => process.exit(0));
+// A reader that goes away (`berth lease list | head`) is no failure; an answer that cannot be written (a full disk) is one.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 3));
 
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

@@ -2,7 +2,7 @@ import type { IpAddress } from "../address/ip.js";
 import type { IpPrefix } from "../address/prefix.js";
 import type { AddressKnowledge } from "./candidate.js";
 import type { Problem } from "../problem.js";
-import { coveringPrefix, networksOf } from "./covering-prefix.js";
+import { coverIndex, networksOf } from "./covering-prefix.js";
 import { judgeAddresses } from "./judge-addresses.js";
 import type { HostInterface } from "./model.js";
 import { checkAddresses, publishAddresses, publishedAddress } from "./publish-addresses.js";
@@ -40,13 +40,13 @@ export function classification(
 ): Classification {
   const published = publishAddresses(interfaces, verdicts);
   const networks = networksOf(verdicts);
-  const known = [...networks, ...(context.networks ?? [])];
+  const covering = coverIndex([...networks, ...(context.networks ?? [])]);
   const placed = verdicts.filter(({ class: kind }) => kind === "real" || kind === "vip");
   return {
     verdicts,
     publish: published.map(publishedAddress),
     networks,
-    networkOf: new Map(placed.map(({ observed }) => [observed.address, coveringPrefix(known, observed.address)])),
+    networkOf: new Map(placed.map(({ observed }) => [observed.address, covering(observed.address)])),
     problems: [...(context.problems ?? []), ...checkAddresses(published, verdicts)],
   };
 }

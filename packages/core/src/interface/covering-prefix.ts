@@ -1,4 +1,4 @@
-import { addressBits, compareAddresses, type IpAddress } from "../address/ip.js";
+import { addressBits, addressFamily, compareAddresses, type IpAddress } from "../address/ip.js";
 import { prefixAround, prefixContains, prefixFamily, prefixLength, prefixNetwork, type IpPrefix } from "../address/prefix.js";
 import type { AddressVerdict } from "./verdict.js";
 
@@ -10,6 +10,26 @@ export function coveringPrefix(prefixes: Iterable<IpPrefix>, address: IpAddress)
     if (smallest === null || prefixLength(prefix) > prefixLength(smallest)) smallest = prefix;
   }
   return smallest;
+}
+
+/** The same for many addresses: one look for each prefix length in use instead of one for each prefix. */
+export function coverIndex(prefixes: Iterable<IpPrefix>): (address: IpAddress) => IpPrefix | null {
+  const byLength = new Map<number, Map<number, Set<IpPrefix>>>();
+  for (const prefix of prefixes) {
+    const family = prefixFamily(prefix);
+    const length = prefixLength(prefix);
+    if (length === addressBits(family)) continue;
+    const lengths = byLength.get(family) ?? new Map<number, Set<IpPrefix>>();
+    byLength.set(family, lengths.set(length, (lengths.get(length) ?? new Set()).add(prefix)));
+  }
+  const longestFirst = new Map([...byLength].map(([family, lengths]) => [family, [...lengths].sort(([a], [b]) => b - a)]));
+  return (address) => {
+    for (const [length, known] of longestFirst.get(addressFamily(address)) ?? []) {
+      const around = prefixAround(address, length);
+      if (known.has(around)) return around;
+    }
+    return null;
+  };
 }
 
 /** The networks that a host's real addresses stand in: what its observation proposes. Numeric order, IPv4 first. */

@@ -2,11 +2,13 @@ import type { HostReport, Neighbor } from "@berth/core";
 import { createBell, describeError, EnvironmentError, type Clock, type Log } from "@berth/host";
 import type { InterfaceObserver } from "../interfaces/interface-observer.js";
 import type { LeaseFollower } from "../leases/model.js";
+import type { SettledInterfaces } from "./settled-interfaces.js";
 import { hostKnowledge, ownHardwareAddresses, type ConfiguredAddresses } from "./host-knowledge.js";
 
 export interface HostReporterPorts {
   readonly addresses: ConfiguredAddresses;
   readonly observer: InterfaceObserver;
+  readonly settled: SettledInterfaces;
   readonly follower: LeaseFollower;
   readonly clock: Clock;
   readonly log: Log;
@@ -15,6 +17,8 @@ export interface HostReporterPorts {
 
 /** Neighbours come and go without a sign; so often they are looked at. */
 const NEIGHBORS_MS = 60_000;
+/** While an address is given time to come back, so often it is looked whether it did. */
+const HOLDING_MS = 500;
 
 /**
  * Tells the region what this host is: its interfaces at once whenever they change, and what it knows beside them (own leases, neighbours) soon
@@ -26,7 +30,7 @@ export async function runHostReporter(ports: HostReporterPorts, signal: AbortSig
   let told = "";
   let interfacesTold: unknown = null;
   const tell = (): void => {
-    const interfaces = ports.observer.current();
+    const interfaces = ports.settled.current();
     if (interfaces === null) return;
     const knowledge = hostKnowledge(ports.addresses, { interfaces, leases: ports.follower.snapshot(), neighbors });
     const text = JSON.stringify(knowledge);
@@ -49,7 +53,7 @@ export async function runHostReporter(ports: HostReporterPorts, signal: AbortSig
     while (!signal.aborted) {
       neighbors = (await askNeighbors(ports, signal)) ?? neighbors;
       tell();
-      await bell.wait(NEIGHBORS_MS, signal);
+      await bell.wait(ports.settled.isHolding() ? HOLDING_MS : NEIGHBORS_MS, signal);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
