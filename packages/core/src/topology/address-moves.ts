@@ -28,10 +28,12 @@ export function addressLeaves(topology: Topology, known: TopologyRack, address: 
   if (facts === undefined || held === undefined) return [];
   const { rack } = known.report;
   const rest: AddressFacts = { ...facts, holders: facts.holders.filter((holder) => holder !== rack) };
-  if (held.unattached) return [rest];
   const seenUntil = vouchedUntil(topology, known);
-  const successor = latest(others(topology, facts, rack).filter((other) => other.held.since >= held.since));
   const isVirtual = verdictOn(topology, known, held).class === "vip";
+  // An anycast address does not move, but that it was one is remembered: a service that withdraws it has not given it up.
+  if (held.unattached)
+    return [rest.holders.length === 0 && isVirtual ? { ...rest, departed: { rack, at: seenUntil, virtual: true } } : rest];
+  const successor = latest(others(topology, facts, rack).filter((other) => other.held.since >= held.since));
   if (successor === null) {
     return [{ ...rest, departed: rest.holders.length === 0 ? { rack, at: seenUntil, virtual: isVirtual } : null }];
   }
@@ -52,7 +54,7 @@ export function addressAppears(topology: Topology, next: TopologyRack, address: 
   const facts = topology.addresses.get(addressKey(site, address)) ?? nobodys(site, address);
   const holders = [...facts.holders.filter((holder) => holder !== rack), rack].sort();
   const taken: AddressFacts = { ...facts, holders };
-  if (held.unattached) return [taken];
+  if (held.unattached) return [{ ...taken, departed: null }];
   const before = { ...taken, departed: null };
   const present = others(topology, facts, rack);
   if (present.some((other) => other.rack.lostAt === null)) return [before];

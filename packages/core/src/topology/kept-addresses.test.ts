@@ -42,6 +42,23 @@ describe("an address that left a rack", () => {
   });
 });
 
+it("an anycast address that all racks withdrew is kept like any virtual one, and no move is told of it", () => {
+  const report = (rack: string, ...anycast: readonly string[]): RackReport => {
+    const plain = reportOf(rack, `10.0.0.${rack === "r1" ? 1 : 2}/24`);
+    return {
+      ...plain,
+      interfaces: [...plain.interfaces, { ...interfaceOf("lo", ...anycast), flags: ["LOOPBACK", "UP", "LOWER_UP"] }],
+    };
+  };
+  const address = ipAddress("10.0.0.21");
+  const steps = [report("r1", "10.0.0.21/32"), report("r2", "10.0.0.21/32"), report("r1"), report("r2")];
+  const topology = steps.reduce((region, step, i) => mergeReport(region, step, (i + 1) * 20_000).topology, emptyTopology());
+  expect(keptHolder(topology, "s", address)).toMatchObject({ until: 80_000 + 30 * DAY });
+  const back = mergeReport(topology, report("r2", "10.0.0.21/32"), 100_000).topology;
+  expect(keptHolder(back, "s", address)).toMatchObject({ until: null });
+  expect([...back.addresses.values()].flatMap(({ moves }) => moves)).toEqual([]);
+});
+
 it("an address that the configuration calls virtual is kept in every site, whoever has it", () => {
   const topology = mergeReport(
     emptyTopology({ vips: new Set([ipAddress("10.0.0.99")]) }),
