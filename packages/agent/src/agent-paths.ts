@@ -3,6 +3,7 @@ import type { NamedConfPaths } from "@berth/core";
 import type { AgentConfig } from "./config.js";
 import type { DhcpdPaths } from "./reconcile/dhcpd.js";
 import type { NamedPaths } from "./reconcile/named-activation.js";
+import { statusSocketPath } from "./status/status-socket.js";
 
 /** Every place on disk that the agent uses, from its configuration. */
 export interface AgentPaths {
@@ -22,7 +23,7 @@ export function agentPaths(config: AgentConfig): AgentPaths {
   const key = join(namedFolder, "rndc.key");
   return {
     state: config.state,
-    socket: join(config.state, "agent.sock"),
+    socket: statusSocketPath(config.state),
     dhcpd: {
       program: config.dhcpd.program,
       config: join(dhcpdFolder, "dhcpd.conf"),

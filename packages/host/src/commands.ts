@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { kill } from "node:process";
 import { EnvironmentError, errnoOf } from "./errors.js";
+import { startError } from "./start-error.js";
 
 export interface CommandResult {
   /** Exit status, or null when a signal ended it. */
@@ -101,13 +102,4 @@ function collect(stream: NodeJS.ReadableStream, max: number, overflow: () => voi
 
 function tooLarge(program: string, max: number): EnvironmentError {
   return new EnvironmentError("command-output-too-large", program, `${program} printed more than ${max} octets`);
-}
-
-function startError(program: string, cause: Error): EnvironmentError {
-  return errnoOf(cause) === "ENOENT"
-    ? new EnvironmentError("command-not-found", program, `${program} is not installed`, {
-        cause,
-        remedy: `install the package that provides ${program}`,
-      })
-    : new EnvironmentError("command-failed-to-start", program, `failed to start ${program}`, { cause });
 }

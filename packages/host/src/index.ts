@@ -1,6 +1,7 @@
 // The only barrel of the package.
 export * from "./errors.js";
 export * from "./clock.js";
+export * from "./start-error.js";
 export * from "./commands.js";
 export * from "./files.js";
 export * from "./log.js";
@@ -12,3 +13,4 @@ export * from "./watch.js";
 export * from "./watch-files.js";
 export * from "./exclusive.js";
 export * from "./config-file.js";
+export * from "./parse-json.js";

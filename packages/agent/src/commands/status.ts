@@ -1,9 +1,8 @@
-import { join } from "node:path";
 import { formatProblem } from "@berth/core";
 import { EnvironmentError } from "@berth/host";
 import { Option, type Command } from "commander";
 import type { AgentStatus } from "../status/agent-status.js";
-import { readStatus } from "../status/status-socket.js";
+import { readStatus, statusSocketPath } from "../status/status-socket.js";
 import type { AgentCliPorts } from "./agent-cli-ports.js";
 
 /** Where an agent keeps its state unless configured. */
@@ -24,7 +23,7 @@ export function registerStatus(program: Command, ports: AgentCliPorts): void {
     .addOption(new Option("-o, --output <form>", "form of the output").choices(["text", "json"]).default("text"))
     .option("--json", "short for -o json")
     .action(async (options: StatusOptions) => {
-      const status = (await readStatus(join(options.state, "agent.sock"))) as AgentStatus | null;
+      const status = (await readStatus(statusSocketPath(options.state))) as AgentStatus | null;
       if (status === null) {
         throw new EnvironmentError("agent-not-running", options.state, "no agent runs on this state folder", {
           remedy: "start it: berth-agent run --config FILE",

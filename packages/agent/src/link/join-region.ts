@@ -14,7 +14,7 @@ import {
   type RegionAddress,
   type Result,
 } from "@berth/core";
-import { EnvironmentError, type Clock } from "@berth/host";
+import { EnvironmentError, type Clock, parseJsonOrNull } from "@berth/host";
 import type { Candidate } from "../identity/identity.js";
 import { pinRegion, publicKeyHash } from "./pin-region.js";
 
@@ -51,7 +51,7 @@ export async function joinRegion(order: JoinOrder, clock: Clock): Promise<Result
   const { socket } = await pinRegion(order.address, order.fingerprint, clock);
   try {
     const { status, text } = await post(socket, at, JSON.stringify(body));
-    const answer = parseJson(text);
+    const answer = parseJsonOrNull(text);
     if (status !== 200) return refused(...problemsOf(answer, status));
     return accepted(checkAnswer(answer, order, { at, now: clock.now() }));
   } finally {
@@ -145,12 +145,4 @@ function isProblem(value: unknown): value is Problem {
   if (value === null || typeof value !== "object") return false;
   const { code, at, message } = value as Record<string, unknown>;
   return typeof code === "string" && typeof at === "string" && typeof message === "string";
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // judged like any other unfitting answer
-  }
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { IpAddress } from "@berth/core";
-import { EnvironmentError, type Commands, type Files, type Log } from "@berth/host";
+import { EnvironmentError, type Commands, type Files, type Log, parseJsonOrNull } from "@berth/host";
 import { z } from "zod";
 
 /** An address of the enlistment pool that the rack itself has on a link, so that machines there can reach it. */
@@ -64,18 +64,10 @@ function sameAddress(a: LinkRecord[number], b: LinkRecord[number]): boolean {
 async function readRecord({ files, log }: EnlistmentPorts, path: string): Promise<LinkRecord> {
   const content = await files.read(path, 1024 * 1024);
   if (content === null) return [];
-  const parsed = recordSchema.safeParse(parseJson(Buffer.from(content).toString("utf8")));
+  const parsed = recordSchema.safeParse(parseJsonOrNull(Buffer.from(content).toString("utf8")));
   if (parsed.success) return parsed.data;
   log.error({ path }, "the record of enlistment addresses is damaged; addresses that it named stay on their links");
   return [];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // told by the caller
-  }
 }
 
 async function addAddress(commands: Commands, { link, address, prefixLength }: EnlistmentAddress): Promise<void> {

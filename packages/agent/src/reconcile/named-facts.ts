@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { EnvironmentError, errnoOf, sha256, type Files, type ServiceDriver } from "@berth/host";
+import { EnvironmentError, errnoOf, sha256, type Files, type ServiceDriver, parseJsonOrNull } from "@berth/host";
 import { z } from "zod";
 import type { NamedPaths } from "./named-activation.js";
 import { filesDigest, NAMED_SERVICE, type NamedGoal } from "./named-goal.js";
@@ -80,16 +80,7 @@ export async function readRunning(ports: {
   if (last?.pid === instance.pid && last.startTicks === instance.startTicks) return last.digest;
   const content = await ports.files.read(ports.paths.running, 64 * 1024);
   if (content === null) return "unknown";
-  const parsed = runningSchema.safeParse(parseJson(Buffer.from(content).toString("utf8")));
+  const parsed = runningSchema.safeParse(parseJsonOrNull(Buffer.from(content).toString("utf8")));
   const record = parsed.success ? parsed.data : null;
   return record?.pid === instance.pid && record.startTicks === instance.startTicks ? record.digest : "unknown";
-}
-
-/** Our own small record: one that is torn counts as none. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

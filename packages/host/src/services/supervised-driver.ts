@@ -5,6 +5,7 @@ import { kill } from "node:process";
 import type { Clock } from "../clock.js";
 import { EnvironmentError, errnoOf } from "../errors.js";
 import type { ServiceDriver, ServiceInstance, ServiceSpec } from "./service-driver.js";
+import { startError } from "../start-error.js";
 
 /** Marks our children in /proc/PID/environ: owner and name in one variable, what it was started with in the other. */
 const OWNER = "BERTH_SERVICE";
@@ -82,15 +83,6 @@ function openLog(path: string): number {
     const remedy = "check that the folder is there and writable";
     throw new EnvironmentError("log-unwritable", path, `failed to open the log ${path}`, { cause, remedy });
   }
-}
-
-function startError(program: string, cause: Error): EnvironmentError {
-  return errnoOf(cause) === "ENOENT"
-    ? new EnvironmentError("command-not-found", program, `${program} is not installed`, {
-        cause,
-        remedy: `install the package that provides ${program}`,
-      })
-    : new EnvironmentError("command-failed-to-start", program, `failed to start ${program}`, { cause });
 }
 
 interface MarkedProcess extends ServiceInstance {

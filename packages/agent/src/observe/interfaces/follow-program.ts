@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { EnvironmentError, errnoOf } from "@berth/host";
+import { startError } from "@berth/host";
 
 /** Runs programs that go on printing. */
 export interface FollowPrograms {
   /**
    * The lines of the program's standard output as they come; ends when the program does. The program is ended with the loop that reads, or by the
-   * signal. Throws {@link EnvironmentError} `command-not-found`, `command-failed-to-start`.
+   * signal. Throws `command-not-found`, `command-failed-to-start`.
    */
   lines(argv: readonly [string, ...string[]], signal: AbortSignal): AsyncIterable<string>;
 }
@@ -32,13 +32,7 @@ export const systemFollowPrograms: FollowPrograms = {
 function started(child: ChildProcess, program: string): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once("spawn", resolve);
-    child.on("error", (cause) => {
-      const [code, message] =
-        errnoOf(cause) === "ENOENT"
-          ? ["command-not-found", `${program} is not installed`]
-          : ["command-failed-to-start", `failed to start ${program}`];
-      reject(new EnvironmentError(code, program, message, { cause }));
-    });
+    child.on("error", (cause) => reject(startError(program, cause)));
   });
 }
 
