@@ -77,6 +77,16 @@ export * from "./ipam/served-subnets.js";
 export * from "./ipam/declare-subnet.js";
 export * from "./ipam/enroll-machine.js";
 export * from "./ipam/release-machine.js";
+export * from "./ipam/enroll-all.js";
+
+// import: machines as other systems have them
+export * from "./import/import-row.js";
+export * from "./import/read-csv.js";
+export * from "./import/read-dhcpd-conf.js";
+export * from "./import/read-maas.js";
+export * from "./import/read-netbox.js";
+export * from "./import/shared-addresses.js";
+export * from "./import/finish-rows.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";
@@ -135,6 +145,7 @@ export * from "./api/lease-search.js";
 export * from "./api/allocation.js";
 export * from "./api/machine.js";
 export * from "./api/machine-list.js";
+export * from "./api/import.js";
 export * from "./api/rack.js";
 export * from "./api/system.js";
 export * from "./api/rack-report.js";

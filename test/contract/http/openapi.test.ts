@@ -44,6 +44,7 @@ describe("the description of the API", () => {
       "get /api/v1/vips",
       "patch /api/v1/subnets/{ref}",
       "post /api/v1/machines/enroll",
+      "post /api/v1/machines/import",
       "post /api/v1/machines/{ref}/release",
       "post /api/v1/subnets",
       "post /api/v1/tokens",

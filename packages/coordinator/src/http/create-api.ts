@@ -5,6 +5,7 @@ import { authenticate } from "./authenticate.js";
 import { describeRoutes } from "./openapi.js";
 import type { ApiPorts } from "./ports.js";
 import { allocationRoutes } from "./routes/allocations.js";
+import { importRoutes } from "./routes/import.js";
 import { leaseRoutes } from "./routes/leases.js";
 import { machineRoutes } from "./routes/machines.js";
 import { networkRoutes } from "./routes/networks.js";
@@ -41,6 +42,7 @@ export async function createApi(ports: ApiPorts): Promise<FastifyInstance> {
     systemRoutes,
     subnetRoutes,
     machineRoutes,
+    importRoutes,
     allocationRoutes,
     leaseRoutes,
     rackRoutes,

@@ -9,6 +9,11 @@ export interface Enrolled {
   readonly created: boolean;
 }
 
+export interface EnrollAllOptions {
+  readonly actor?: string;
+  readonly dryRun?: boolean;
+}
+
 /**
  * The region's ledger: reads are answered from memory, changes are decided by the core on memory and are durable (fsync) before the promise
  * resolves. A refusal comes back as problems and changes nothing. Changes are serialised; many that arrive in one turn of the event
@@ -26,6 +31,8 @@ export interface Ledger {
   changeSubnet(id: number, change: Partial<SubnetRequest>, actor?: string): Promise<Result<Subnet>>;
   removeSubnet(id: number, actor?: string): Promise<Result<Subnet>>;
   enroll(request: EnrollRequest, actor?: string): Promise<Result<Enrolled>>;
+  /** All of them in one commit, or none and every refusal, at `machines[12]....`. A dry run decides and changes nothing. */
+  enrollAll(requests: readonly EnrollRequest[], options?: EnrollAllOptions): Promise<Result<readonly Enrolled[]>>;
   /** By machine id, name or NIC. Its addresses rest before anybody else gets them. */
   release(machine: string, actor?: string): Promise<Result<Machine>>;
   /** Called after each commit, never before it. Returns the way to stop. */

@@ -15,6 +15,7 @@ import type { Clock, Log } from "@berth/host";
 import { randomBytes } from "node:crypto";
 import type { Store } from "../store/store.js";
 import { CommitQueue } from "./commit-queue.js";
+import { enrollAllCommand } from "./enroll-all-command.js";
 import type { Ledger } from "./ledger.js";
 
 export interface LedgerPorts {
@@ -77,6 +78,8 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
         decide: ({ observed, now }) => enrollMachine(state, request, { observed, now, ...newIds(state) }),
         subject: ({ machine, allocation }) => `${machine.id} ${allocation.name} ${allocation.address}`,
       }),
+    enrollAll: (requests, { actor = ACTOR, dryRun = false } = {}) =>
+      queue.submit(enrollAllCommand(requests, { actor, dryRun, newIds: () => newIds(state) })),
     release: (machine, actor = ACTOR) =>
       queue.submit({
         actor,
