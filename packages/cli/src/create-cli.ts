@@ -4,6 +4,7 @@ import { createContext } from "./cli-context.js";
 import type { CliPorts } from "./cli-ports.js";
 import { allocationCommands } from "./commands/allocation.js";
 import { completionCommand } from "./commands/completion.js";
+import { exportCommands } from "./commands/export.js";
 import { importCommands } from "./commands/import.js";
 import { leaseCommands } from "./commands/lease.js";
 import { machineCommands } from "./commands/machine.js";
@@ -59,6 +60,7 @@ export function createCli(ports: CliPorts): Command {
   subnetCommands(program, context);
   machineCommands(program, context);
   importCommands(program, context);
+  exportCommands(program, context);
   allocationCommands(program, context);
   leaseCommands(program, context);
   rackCommands(program, context);

@@ -146,6 +146,8 @@ export * from "./api/allocation.js";
 export * from "./api/machine.js";
 export * from "./api/machine-list.js";
 export * from "./api/import.js";
+export * from "./api/subnet-servers.js";
+export * from "./api/api-token.js";
 export * from "./api/rack.js";
 export * from "./api/system.js";
 export * from "./api/rack-report.js";
@@ -153,3 +155,10 @@ export * from "./api/network.js";
 export * from "./api/network-report.js";
 export * from "./api/vip.js";
 export * from "./api/vip-report.js";
+
+// export: machines as other systems want them
+export * from "./export/exported-machine.js";
+export * from "./export/machines-csv.js";
+export * from "./export/hosts-file.js";
+export * from "./export/ansible-inventory.js";
+export * from "./export/network-config.js";

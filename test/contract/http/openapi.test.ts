@@ -39,6 +39,7 @@ describe("the description of the API", () => {
       "get /api/v1/status",
       "get /api/v1/subnets",
       "get /api/v1/subnets/{ref}",
+      "get /api/v1/subnets/{ref}/servers",
       "get /api/v1/version",
       "get /api/v1/vip-moves",
       "get /api/v1/vips",

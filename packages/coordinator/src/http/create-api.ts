@@ -12,6 +12,7 @@ import { networkRoutes } from "./routes/networks.js";
 import { problemRoutes } from "./routes/problems.js";
 import { rackRoutes } from "./routes/racks.js";
 import { subnetRoutes } from "./routes/subnets.js";
+import { subnetServerRoutes } from "./routes/subnet-servers.js";
 import { systemRoutes } from "./routes/system.js";
 import { tokenRoutes } from "./routes/tokens.js";
 import { vipRoutes } from "./routes/vips.js";
@@ -41,6 +42,7 @@ export async function createApi(ports: ApiPorts): Promise<FastifyInstance> {
   for (const routes of [
     systemRoutes,
     subnetRoutes,
+    subnetServerRoutes,
     machineRoutes,
     importRoutes,
     allocationRoutes,
