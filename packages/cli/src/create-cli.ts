@@ -3,6 +3,7 @@ import { BERTH_VERSION } from "@berth/core";
 import { createContext } from "./cli-context.js";
 import type { CliPorts } from "./cli-ports.js";
 import { allocationCommands } from "./commands/allocation.js";
+import { apiTokenCommands } from "./commands/api-token.js";
 import { completionCommand } from "./commands/completion.js";
 import { exportCommands } from "./commands/export.js";
 import { importCommands } from "./commands/import.js";
@@ -68,6 +69,7 @@ export function createCli(ports: CliPorts): Command {
   vipCommands(program, context);
   problemCommands(program, context);
   tokenCommands(program, context);
+  apiTokenCommands(program, context);
   completionCommand(program, context);
   return program;
 }

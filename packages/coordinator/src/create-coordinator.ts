@@ -20,7 +20,8 @@ import { splitEndpoint, type CoordinatorConfig } from "./config.js";
 import { createApi } from "./http/create-api.js";
 import { listenOnAddress, listenOnSocket, type ApiEndpoint } from "./http/listen-api.js";
 import type { ApiPorts, JoinLineRequest } from "./http/ports.js";
-import { createTokenAuth, digestApiToken, makeApiToken, type Auth } from "./http/token-auth.js";
+import { openApiTokens, type ApiTokens } from "./http/api-tokens.js";
+import { digestApiToken, makeApiToken, type StoredToken } from "./http/token-auth.js";
 import { createHub, type Hub } from "./hub/hub.js";
 import type { Ledger } from "./ledger/ledger.js";
 import { openLedger } from "./ledger/open-ledger.js";
@@ -58,7 +59,7 @@ interface Parts {
   readonly ledger: Ledger;
   readonly planner: Planner;
   readonly hub: Hub;
-  readonly auth: Auth;
+  readonly apiTokens: ApiTokens;
   readonly keeper: TopologyKeeper;
   readonly problems: ProblemWatch;
   /** Null where the link listens on one address or is told where it is. */
@@ -112,8 +113,9 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
       ...currentProblems(racks(), planner.problems(), topologyProblems(keeper.current())),
     ];
     const problems = createProblemWatch(found, ports.clock);
-    const auth = await openAuth(config.data, ports.files);
-    const parts = { config, ports, store, tls, registry, ledger, planner, hub, auth, keeper, problems, own, advertised };
+    const fixed = [await adminToken(config.data, ports.files)];
+    const apiTokens = await openApiTokens({ store, ...ports, fixed });
+    const parts = { config, ports, store, tls, registry, ledger, planner, hub, apiTokens, keeper, problems, own, advertised };
     return new RunningCoordinator(parts);
   } catch (error) {
     await store.close();
@@ -136,12 +138,12 @@ async function openOwnAddresses(
 const TOKEN_MAX = 1024;
 
 /** The admin's token is made at the first start and lies in the data folder, for its owner alone. */
-async function openAuth(dataFolder: string, files: Files): Promise<Auth> {
+async function adminToken(dataFolder: string, files: Files): Promise<StoredToken> {
   const path = join(dataFolder, "admin.token");
   const saved = await files.read(path, TOKEN_MAX);
   const token = saved === null ? makeApiToken() : Buffer.from(saved).toString("utf8").trim();
   if (saved === null) await files.replace(path, `${token}\n`, 0o600);
-  return createTokenAuth([{ name: "admin", role: "admin", digest: digestApiToken(token) }]);
+  return { name: "admin", role: "admin", digest: digestApiToken(token) };
 }
 
 class RunningCoordinator implements Coordinator {
@@ -157,7 +159,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { hub, keeper, own, planner, problems, store, ports } = this.#parts;
+    const { apiTokens, hub, keeper, own, planner, problems, store, ports } = this.#parts;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const stopAll = (error: unknown): never => {
@@ -165,7 +167,7 @@ class RunningCoordinator implements Coordinator {
       throw error;
     };
     try {
-      const parts = [planner, hub, keeper, problems, ...(own === null ? [] : [own])];
+      const parts = [planner, hub, keeper, problems, apiTokens, ...(own === null ? [] : [own])];
       const running = [...parts.map((part) => part.run(either)), this.#serveApi(either)];
       const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));
       const failure = settled.find((outcome) => outcome.status === "rejected");
@@ -196,7 +198,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   #apiPorts(): ApiPorts {
-    const { ledger, registry, planner, auth, ports, keeper, problems } = this.#parts;
+    const { ledger, registry, planner, apiTokens, ports, keeper, problems } = this.#parts;
     return {
       ledger,
       racks: () => registry.views(),
@@ -206,7 +208,8 @@ class RunningCoordinator implements Coordinator {
       topology: () => keeper.current(),
       problems: () => problems.list(),
       vipMoves: (asked) => keeper.moves(asked),
-      auth,
+      auth: apiTokens,
+      apiTokens,
       clock: ports.clock,
       log: ports.log,
       version: BERTH_VERSION,

@@ -24,9 +24,11 @@ describe("the description of the API", () => {
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
     expect(routes.filter((route) => route.includes("/api/v1/")).sort()).toEqual([
+      "delete /api/v1/api-tokens/{ref}",
       "delete /api/v1/racks/{ref}",
       "delete /api/v1/subnets/{ref}",
       "get /api/v1/allocations",
+      "get /api/v1/api-tokens",
       "get /api/v1/healthz",
       "get /api/v1/leases",
       "get /api/v1/machines",
@@ -44,6 +46,7 @@ describe("the description of the API", () => {
       "get /api/v1/vip-moves",
       "get /api/v1/vips",
       "patch /api/v1/subnets/{ref}",
+      "post /api/v1/api-tokens",
       "post /api/v1/machines/enroll",
       "post /api/v1/machines/import",
       "post /api/v1/machines/{ref}/release",

@@ -5,6 +5,7 @@ import { authenticate } from "./authenticate.js";
 import { describeRoutes } from "./openapi.js";
 import type { ApiPorts } from "./ports.js";
 import { allocationRoutes } from "./routes/allocations.js";
+import { apiTokenRoutes } from "./routes/api-tokens.js";
 import { importRoutes } from "./routes/import.js";
 import { leaseRoutes } from "./routes/leases.js";
 import { machineRoutes } from "./routes/machines.js";
@@ -51,6 +52,7 @@ export async function createApi(ports: ApiPorts): Promise<FastifyInstance> {
     networkRoutes,
     vipRoutes,
     tokenRoutes,
+    apiTokenRoutes,
     problemRoutes,
   ])
     routes(typed, ports);

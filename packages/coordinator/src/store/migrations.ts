@@ -1,4 +1,5 @@
 import type { Migration, MigrationProvider } from "kysely";
+import { apiTokenSchema } from "./api-token-schema.js";
 import { firstSchema } from "./first-schema.js";
 import { tokenReplaces } from "./token-replaces.js";
 import { topologySchema } from "./topology-schema.js";
@@ -8,6 +9,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-schema": { up: firstSchema },
   "0002-topology": { up: topologySchema },
   "0003-token-replaces": { up: tokenReplaces },
+  "0004-api-token": { up: apiTokenSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();
