@@ -22,6 +22,8 @@ import { listenOnAddress, listenOnSocket, type ApiEndpoint } from "./http/listen
 import type { ApiPorts, JoinLineRequest } from "./http/ports.js";
 import { openApiTokens, type ApiTokens } from "./http/api-tokens.js";
 import { digestApiToken, makeApiToken, type StoredToken } from "./http/token-auth.js";
+import { createNotices, type Notices } from "./notices/create-notices.js";
+import { readWebhooks } from "./notices/read-webhooks.js";
 import { createHub, type Hub } from "./hub/hub.js";
 import type { Ledger } from "./ledger/ledger.js";
 import { openLedger } from "./ledger/open-ledger.js";
@@ -62,6 +64,8 @@ interface Parts {
   readonly apiTokens: ApiTokens;
   readonly keeper: TopologyKeeper;
   readonly problems: ProblemWatch;
+  /** Null when nobody wants to be told. */
+  readonly notices: Notices | null;
   /** Null where the link listens on one address or is told where it is. */
   readonly own: OwnAddresses | null;
   /** What agents are told to dial, best first. */
@@ -109,13 +113,36 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     registry.onChange(() => planner.nudge());
     keeper.onChange(() => planner.nudge());
     const found = (): FoundProblem[] => [
-      ...regionProblems([store.problem() ?? [], ...hub.problems()].flat()),
-      ...currentProblems(racks(), planner.problems(), topologyProblems(keeper.current())),
     ];
     const problems = createProblemWatch(found, ports.clock);
+    const webhooks = await readWebhooks(config.notices, ports.files);
+    const notices: Notices | null = createNotices({
+      ...ports,
+      store,
+      racks,
+      webhooks,
+      toLog: config.notices.log,
+      problems: () => problems.list(),
+    });
+    ledger.onChange(() => notices?.nudge());
     const fixed = [await adminToken(config.data, ports.files)];
     const apiTokens = await openApiTokens({ store, ...ports, fixed });
-    const parts = { config, ports, store, tls, registry, ledger, planner, hub, apiTokens, keeper, problems, own, advertised };
+    const parts = {
+      config,
+      ports,
+      store,
+      tls,
+      registry,
+      ledger,
+      planner,
+      hub,
+      apiTokens,
+      keeper,
+      problems,
+      notices,
+      own,
+      advertised,
+    };
     return new RunningCoordinator(parts);
   } catch (error) {
     await store.close();
@@ -159,7 +186,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { apiTokens, hub, keeper, own, planner, problems, store, ports } = this.#parts;
+    const { apiTokens, hub, keeper, notices, own, planner, problems, store, ports } = this.#parts;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const stopAll = (error: unknown): never => {
@@ -167,7 +194,7 @@ class RunningCoordinator implements Coordinator {
       throw error;
     };
     try {
-      const parts = [planner, hub, keeper, problems, apiTokens, ...(own === null ? [] : [own])];
+      const parts = [planner, hub, keeper, problems, apiTokens, ...[own, notices].filter((part) => part !== null)];
       const running = [...parts.map((part) => part.run(either)), this.#serveApi(either)];
       const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));
       const failure = settled.find((outcome) => outcome.status === "rejected");

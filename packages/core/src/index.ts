@@ -156,6 +156,9 @@ export * from "./api/network-report.js";
 export * from "./api/vip.js";
 export * from "./api/vip-report.js";
 
+// notice: what happens, for other programs
+export * from "./notice/notice.js";
+
 // export: machines as other systems want them
 export * from "./export/exported-machine.js";
 export * from "./export/machines-csv.js";

@@ -27,6 +27,8 @@ export interface Notices {
 }
 
 const PERIOD_MS = 2000;
+/** Between two looks, however much happens: each compares all problems and racks. */
+const PAUSE_MS = 200;
 
 /** Null when nobody wants to be told. */
 export function createNotices(ports: NoticesPorts): Notices | null {
@@ -61,11 +63,14 @@ class RunningNotices implements Notices {
   }
 
   async #collect(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#pass();
-      await this.#bell.wait(PERIOD_MS, signal).catch((error: unknown) => {
-        if (!signal.aborted) throw error; // an aborted wait is what was asked for
-      });
+    try {
+      for (;;) {
+        await this.#pass();
+        await this.#ports.clock.sleep(PAUSE_MS, signal);
+        await this.#bell.wait(PERIOD_MS, signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error; // an aborted wait is what was asked for
     }
   }
 

@@ -38,7 +38,9 @@ function problemNotices(before: readonly CurrentProblem[], after: readonly Curre
 
 /** The same problem, whatever its words: a message may carry a count that moves. */
 function byKey(problems: readonly CurrentProblem[]): ReadonlyMap<string, CurrentProblem> {
-  return new Map(problems.map((problem) => [[problem.source, problem.rack, problem.daemon, problem.code, problem.at].join(" "), problem]));
+  return new Map(
+    problems.map((problem) => [[problem.source, problem.rack, problem.daemon, problem.code, problem.at].join(" "), problem]),
+  );
 }
 
 function rackNotices(before: NoticedState["racks"], after: NoticedState["racks"], at: string): Notice[] {
