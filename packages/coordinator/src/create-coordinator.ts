@@ -120,6 +120,7 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
       ...ports,
       store,
       racks,
+      vipMoves: (asked) => keeper.moves(asked),
       webhooks,
       toLog: config.notices.log,
       problems: () => problems.list(),

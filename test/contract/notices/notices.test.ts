@@ -54,6 +54,7 @@ async function start(change: { readonly toLog?: boolean; readonly log?: Log; rea
     random: () => 0.5,
     problems: () => problems,
     racks: () => racks,
+    vipMoves: (asked) => store.topology.moves(asked),
   });
   if (made === null) throw new Error("nobody wants to be told");
   notices = made;
@@ -141,6 +142,7 @@ describe("webhooks", () => {
       webhooks,
       problems: () => problems,
       racks: () => racks,
+      vipMoves: (asked) => store.topology.moves(asked),
     });
     if (made === null) throw new Error("nobody wants to be told");
     notices = made;
@@ -206,7 +208,16 @@ describe("notices", () => {
   });
 
   it("are made for nobody when nobody wants them", () => {
-    const none = createNotices({ store, clock, log: silentLog, toLog: false, webhooks: [], problems: () => [], racks: () => [] });
+    const none = createNotices({
+      store,
+      clock,
+      log: silentLog,
+      toLog: false,
+      webhooks: [],
+      problems: () => [],
+      racks: () => [],
+      vipMoves: () => Promise.resolve([]),
+    });
     expect(none).toBeNull();
     [ending, running] = [new AbortController(), Promise.resolve()];
   });

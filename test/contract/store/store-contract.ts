@@ -346,31 +346,6 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
       expect(await store.tokens.list()).toEqual([]);
     });
 
-    test("keeps API tokens by name, each name and digest once", async () => {
-      const apiToken = {
-        id: "t-1",
-        name: "ci",
-        role: "operate",
-        digest: "d1",
-        createdAt: 5,
-        createdBy: "token admin",
-        expiresAt: null,
-      } as const;
-      const other = { ...apiToken, id: "t-2", name: "alarm", role: "read", digest: "d2", expiresAt: 1_800_000_000_000 } as const;
-      await store.apiTokens.add(apiToken);
-      await store.apiTokens.add(other);
-      for (const same of [
-        { ...other, id: "t-3", digest: "d3" },
-        { ...other, id: "t-3", name: "third" },
-      ])
-        await expect(store.apiTokens.add(same)).rejects.toMatchObject({ code: "store-conflict" });
-      await reopen();
-      expect(await store.apiTokens.list()).toEqual([other, apiToken]);
-      await store.apiTokens.remove("t-2");
-      await store.apiTokens.remove("t-2");
-      expect(await store.apiTokens.list()).toEqual([apiToken]);
-    });
-
     test("keeps settings, desired states and serials", async () => {
       const state = { format: 1 as const, rack: "r-1", generation: 7, subnets: [], zones: [], queryFrom: [], forwarders: [] };
       await store.settings.set("region", "a");

@@ -1,14 +1,9 @@
-import type { CurrentProblem, Problem, RackView } from "@berth/core";
-import { createBell, describeError, EnvironmentError, type Clock, type Log } from "@berth/host";
-import type { Store } from "../store/store.js";
-import { NoticeSource } from "./notice-source.js";
+import type { Problem } from "@berth/core";
+import { createBell, describeError, EnvironmentError, type Log } from "@berth/host";
+import { NoticeSource, type NoticeSourcePorts } from "./notice-source.js";
 import { Webhook, type WebhookTarget } from "./webhook.js";
 
-export interface NoticesPorts {
-  readonly store: Pick<Store, "audit" | "settings" | "topology">;
-  readonly problems: () => readonly CurrentProblem[];
-  readonly racks: () => readonly RackView[];
-  readonly clock: Clock;
+export interface NoticesPorts extends NoticeSourcePorts {
   readonly log: Log;
   readonly webhooks: readonly WebhookTarget[];
   /** Writes every notice to the log, too. */

@@ -1,10 +1,11 @@
 import { isoTime, noticesBetween, type CurrentProblem, type Notice, type NoticedState, type RackView } from "@berth/core";
 import type { Clock } from "@berth/host";
-import type { Store } from "../store/store.js";
+import type { Store, TopologyStore } from "../store/store.js";
 import { auditNotice, lastAuditNumber } from "./audit-notices.js";
 
 export interface NoticeSourcePorts {
-  readonly store: Pick<Store, "audit" | "settings" | "topology">;
+  readonly store: Pick<Store, "audit" | "settings">;
+  readonly vipMoves: TopologyStore["moves"];
   readonly problems: () => readonly CurrentProblem[];
   readonly racks: () => readonly RackView[];
   readonly clock: Clock;
@@ -38,11 +39,11 @@ export class NoticeSource {
   }
 
   static async open(ports: NoticeSourcePorts): Promise<NoticeSource> {
-    const { audit, settings, topology } = ports.store;
+    const { audit, settings } = ports.store;
     const kept = await settings.get(CURSOR);
     const read = kept === null ? await lastAuditNumber(audit) : Number(kept);
     if (kept === null) await settings.set(CURSOR, String(read));
-    const [newest] = await topology.moves({ address: null, after: null, limit: 1 });
+    const [newest] = await ports.vipMoves({ address: null, after: null, limit: 1 });
     return new NoticeSource(ports, read, newest?.number ?? 0);
   }
 
@@ -65,7 +66,7 @@ export class NoticeSource {
   }
 
   async #vipMoves(): Promise<readonly Notice[]> {
-    const moves = await this.#ports.store.topology.moves({ address: null, after: null, limit: MOVES_MAX });
+    const moves = await this.#ports.vipMoves({ address: null, after: null, limit: MOVES_MAX });
     const fresh = moves.filter(({ number }) => number > this.#moves).toReversed();
     this.#moves = fresh.at(-1)?.number ?? this.#moves;
     return fresh.map(({ address, at, from, number, site, to }) => ({
