@@ -22,8 +22,8 @@ import { listenOnAddress, listenOnSocket, type ApiEndpoint } from "./http/listen
 import type { ApiPorts, JoinLineRequest } from "./http/ports.js";
 import { openApiTokens, type ApiTokens } from "./http/api-tokens.js";
 import { digestApiToken, makeApiToken, type StoredToken } from "./http/token-auth.js";
-import { createNotices, type Notices } from "./notices/create-notices.js";
-import { readWebhooks } from "./notices/read-webhooks.js";
+import type { Notices } from "./notices/create-notices.js";
+import { openNotices } from "./notices/open-notices.js";
 import { createHub, type Hub } from "./hub/hub.js";
 import type { Ledger } from "./ledger/ledger.js";
 import { openLedger } from "./ledger/open-ledger.js";
@@ -33,9 +33,9 @@ import { createPlanner, type Planner } from "./plan/planner.js";
 import { createToken } from "./racks/create-token.js";
 import { createRackRegistry, type RackRegistry } from "./racks/rack-registry.js";
 import { createSqliteStore } from "./store/sqlite-store.js";
-import type { Store } from "./store/store.js";
+import type { Store, TopologyStore } from "./store/store.js";
 import { openTls, type Tls } from "./tls/open-tls.js";
-import { createProblemWatch, type ProblemWatch } from "./topology/problem-watch.js";
+import type { ProblemWatch } from "./topology/problem-watch.js";
 import { createTopologyKeeper, type TopologyKeeper } from "./topology/topology-keeper.js";
 
 export interface CoordinatorPorts {
@@ -86,14 +86,8 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     const { addresses } = config;
     const keeper: TopologyKeeper = await createTopologyKeeper({ ...ports, registry, ledger, store, addresses });
     const topology = (): Topology => keeper.current();
-    const planner: Planner = await createPlanner({
-      ledger,
-      racks,
-      store,
-      ...ports,
-      policy: { ...config.dns, ntpUpstreams: config.ntp.upstreams },
-      topology,
-    });
+    const policy = { ...config.dns, ntpUpstreams: config.ntp.upstreams };
+    const planner: Planner = await createPlanner({ ledger, racks, store, ...ports, policy, topology });
     const own = await openOwnAddresses(config, keeper, ports);
     const advertised = (): readonly string[] => advertisedLink(config, own?.list() ?? []);
     const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];
@@ -112,38 +106,16 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     planner.onDesired((rackId) => hub.push(rackId));
     registry.onChange(() => planner.nudge());
     keeper.onChange(() => planner.nudge());
-    const found = (): FoundProblem[] => [
+    const find = (): FoundProblem[] => [
+      ...regionProblems([store.problem() ?? [], ...hub.problems()].flat()),
+      ...currentProblems(racks(), planner.problems(), topologyProblems(keeper.current())),
     ];
-    const problems = createProblemWatch(found, ports.clock);
-    const webhooks = await readWebhooks(config.notices, ports.files);
-    const notices: Notices | null = createNotices({
-      ...ports,
-      store,
-      racks,
-      vipMoves: (asked) => keeper.moves(asked),
-      webhooks,
-      toLog: config.notices.log,
-      problems: () => problems.list(),
-    });
-    ledger.onChange(() => notices?.nudge());
+    const vipMoves: TopologyStore["moves"] = (asked) => keeper.moves(asked);
+    const told = await openNotices(config.notices, { ...ports, store, racks, vipMoves, find });
+    ledger.onChange(() => told.notices?.nudge());
     const fixed = [await adminToken(config.data, ports.files)];
     const apiTokens = await openApiTokens({ store, ...ports, fixed });
-    const parts = {
-      config,
-      ports,
-      store,
-      tls,
-      registry,
-      ledger,
-      planner,
-      hub,
-      apiTokens,
-      keeper,
-      problems,
-      notices,
-      own,
-      advertised,
-    };
+    const parts = { config, ports, store, tls, registry, ledger, planner, hub, apiTokens, keeper, ...told, own, advertised };
     return new RunningCoordinator(parts);
   } catch (error) {
     await store.close();
