@@ -27,6 +27,8 @@ export interface Ledger {
   machines(): readonly Machine[];
   allocations(): readonly Allocation[];
   quarantines(): readonly Quarantine[];
+  /** What one machine holds, as of the last commit; costs the same in a ledger of any size. */
+  allocationsOf(machineId: string): readonly Allocation[];
   createSubnet(request: SubnetRequest, actor?: string): Promise<Result<Subnet>>;
   changeSubnet(id: number, change: Partial<SubnetRequest>, actor?: string): Promise<Result<Subnet>>;
   removeSubnet(id: number, actor?: string): Promise<Result<Subnet>>;

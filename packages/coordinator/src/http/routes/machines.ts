@@ -11,6 +11,7 @@ import {
   parseHardwareAddress,
   parseIpAddress,
   viewMachine,
+  type Machine,
   type MachineSources,
   type MachineView,
 } from "@berth/core";
@@ -75,7 +76,7 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
     async (request, reply) => {
       const { allocation, created, machine } = acceptedValue(await ledger.enroll(request.body, actorOf(request)));
       const view = {
-        machine: viewMachine(machine, machineSources(ports)),
+        machine: viewMachine(machine, sourcesOf(ports, machine)),
         allocation: viewAllocation(ledger)(allocation),
         created,
       };
@@ -94,7 +95,7 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
     },
     async (request) => {
       const released = acceptedValue(await ledger.release(request.params.ref, actorOf(request)));
-      return viewMachine(released, machineSources(ports));
+      return viewMachine(released, sourcesOf(ports, released));
     },
   );
 }
@@ -108,6 +109,17 @@ function machineSources({ clock, ledger, racks }: ApiPorts): MachineSources {
   return {
     machines: ledger.machines(),
     allocations: ledger.allocations(),
+    subnets: ledger.subnets(),
+    racks: racks(),
+    nowMs: clock.now(),
+  };
+}
+
+/** All that the view of a machine in use needs. Whole lists would make the cost of one answer grow with the ledger. */
+function sourcesOf({ clock, ledger, racks }: ApiPorts, machine: Machine): MachineSources {
+  return {
+    machines: [machine],
+    allocations: ledger.allocationsOf(machine.id),
     subnets: ledger.subnets(),
     racks: racks(),
     nowMs: clock.now(),
