@@ -6,7 +6,7 @@ export interface EnrollAllOrder {
   readonly actor: string;
   /** Decides as always and keeps nothing of it. */
   readonly dryRun: boolean;
-  readonly newIds: (now: number) => ReturnType<EnrollAllContext["newIds"]>;
+  readonly newIds: EnrollAllContext["newIds"];
 }
 
 /** One command of the queue, so one commit and one line of the audit log, for all machines of an import. */
@@ -16,7 +16,7 @@ export function enrollAllCommand(requests: readonly EnrollRequest[], order: Enro
     actor,
     action: "import-machines",
     decide: ({ now, observed, state }) => {
-      const decided = enrollAll(state, requests, { observed, now, newIds: () => newIds(now) });
+      const decided = enrollAll(state, requests, { observed, now, newIds });
       return decided.ok && dryRun ? accepted({ value: decided.value.value, changes: [] }) : decided;
     },
     subject: (enrolled) => `${enrolled.length} machines`,

@@ -12,12 +12,12 @@ import {
   type PlanFacts,
 } from "@berth/core";
 import type { Clock, Log } from "@berth/host";
-import { randomBytes } from "node:crypto";
 import type { Store } from "../store/store.js";
 import { CommitQueue } from "./commit-queue.js";
 import { committedAllocationsOf } from "./committed-allocations.js";
 import { enrollAllCommand } from "./enroll-all-command.js";
 import type { Ledger } from "./ledger.js";
+import { newIds } from "./new-id.js";
 
 export interface LedgerPorts {
   readonly store: Pick<Store, "ledger">;
@@ -31,11 +31,6 @@ export interface LedgerPorts {
   readonly kept?: (site: string, address: IpAddress) => ObservedHolder | null;
 }
 
-/** Crockford's base 32: no letters that read like digits. */
-const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
-/** Milliseconds since 1970 need nine digits until the year 3084. */
-const TIME_LENGTH = 9;
-const CHANCE_LENGTH = 7;
 const ACTOR = "coordinator";
 
 /** Loads the ledger from the store and answers for it from then on. Only one may be open on a store. */
@@ -79,11 +74,11 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
       queue.submit({
         actor,
         action: "enroll-machine",
-        decide: ({ observed, now }) => enrollMachine(state, request, { observed, now, ...newIds(state, now) }),
+        decide: ({ observed, now }) => enrollMachine(state, request, { observed, now, ...newIds(state) }),
         subject: ({ machine, allocation }) => `${machine.id} ${allocation.name} ${allocation.address}`,
       }),
     enrollAll: (requests, { actor = ACTOR, dryRun = false } = {}) =>
-      queue.submit(enrollAllCommand(requests, { actor, dryRun, newIds: (now) => newIds(state, now) })),
+      queue.submit(enrollAllCommand(requests, { actor, dryRun, newIds: () => newIds(state) })),
     release: (machine, actor = ACTOR) =>
       queue.submit({
         actor,
@@ -94,30 +89,6 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
     onChange: (listener) => view.onChange(listener),
     settled: () => queue.settled(),
   };
-}
-
-function newIds(state: LedgerState, now: number): { readonly machineId: string; readonly allocationId: string } {
-  let machineId = newId("m", now);
-  while (state.machines.has(machineId)) machineId = newId("m", now);
-  let allocationId = newId("a", now);
-  while (state.allocations.has(allocationId)) allocationId = newId("a", now);
-  return { machineId, allocationId };
-}
-
-/**
- * Time, then chance. Ids that are made together lie together in every index of the database, so that a commit of many writes few pages; chance
- * alone would touch a page of each index for every single record.
- */
-function newId(kind: string, now: number): string {
-  const chance = Array.from(randomBytes(CHANCE_LENGTH), (octet) => ALPHABET[octet & 31]).join("");
-  return `${kind}-${timeText(now)}${chance}`;
-}
-
-function timeText(now: number): string {
-  let text = "";
-  for (let rest = Math.max(0, Math.floor(now)), i = 0; i < TIME_LENGTH; i++, rest = Math.floor(rest / 32))
-    text = `${ALPHABET[rest % 32] ?? ""}${text}`;
-  return text;
 }
 
 /** What readers see: the state as last committed, its lists built when first asked after a commit. */
