@@ -40,6 +40,7 @@ Examples:
   berth machine list
   berth machine enroll 52:54:00:12:34:56 --name node-1
   berth lease list --mac 52:54 -o json
+  berth import csv --dry-run machines.csv
 `;
 
 /** Builds the whole command. Nothing is read, sent or printed before it parses arguments. */
