@@ -22,7 +22,7 @@ export function* csvRecords(text: string, separator: string): Generator<CsvRecor
   let line = 1;
   while (at < text.length) {
     const record = readRecord(text, at, separator);
-    const blank = record.cells.length === 1 && (record.cells[0] ?? "").trim() === "";
+    const blank = !record.damaged && record.cells.length === 1 && (record.cells[0] ?? "").trim() === "";
     if (!blank && text[at] !== "#") yield { line, cells: record.cells, damaged: record.damaged };
     line += record.lines;
     at = record.next;
