@@ -4,6 +4,7 @@ import { apiProblemSchema } from "./error.js";
 /** A problem that holds now, who reported it and since when. */
 export const currentProblemSchema = z
   .object({
+    source: z.enum(["region", "rack", "daemon", "plan", "topology"]),
     rack: z.string().nullable(),
     daemon: z.string().nullable(),
     since: z.string().meta({ description: "Since when this run of the coordinator sees it." }),
