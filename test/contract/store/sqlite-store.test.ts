@@ -66,7 +66,7 @@ test("a database of the first version is brought to this one with all it holds",
   await store.settings.set("region", "a");
   await store.close();
   const old = new SqliteDatabase(join(folder, "berth.sqlite"));
-  for (const table of ["topology_rack", "topology_address", "vip_move"]) old.exec(`drop table ${table}`);
+  for (const table of ["topology_rack", "topology_address", "vip_move", "api_token"]) old.exec(`drop table ${table}`);
   old.exec("alter table join_token drop column replaces");
   old.prepare("delete from kysely_migration where name > '0001-first-schema'").run();
   old.close();
