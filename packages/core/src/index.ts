@@ -138,6 +138,7 @@ export * from "./dns/compose.js";
 export * from "./dhcp-packet/model.js";
 export * from "./dhcp-packet/encode-question.js";
 export * from "./dhcp-packet/decode-reply.js";
+export * from "./dhcp-packet/question-hardware-address.js";
 
 // reconcile: what to do next, from desired, written and running
 export * from "./reconcile/daemon-step.js";
