@@ -129,6 +129,7 @@ function memoryLedger(disk: MemoryDisk, guard: Guard): LedgerStore {
         disk.revision += 1;
         return disk.revision;
       }),
+    shared: null,
   };
 }
 

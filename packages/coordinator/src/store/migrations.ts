@@ -1,6 +1,7 @@
 import type { Migration, MigrationProvider } from "kysely";
 import { firstSchema } from "./first-schema.js";
 import { tokenReplaces } from "./token-replaces.js";
+import { sharedLedgerSchema } from "./shared-ledger-schema.js";
 import { topologySchema } from "./topology-schema.js";
 
 /** All steps from an empty database to this version, in the order of their names. Only ever appended to. */
@@ -8,6 +9,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-schema": { up: firstSchema },
   "0002-topology": { up: topologySchema },
   "0003-token-replaces": { up: tokenReplaces },
+  "0003-shared-ledger": { up: sharedLedgerSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

@@ -3,7 +3,7 @@ import type { SqliteConnection } from "./sqlite-connection.js";
 import type { AuditEntry, AuditStore } from "./store.js";
 import type { Tables } from "./tables.js";
 
-const LIST_MAX = 1000;
+export const AUDIT_LIST_MAX = 1000;
 
 export function auditRow(entry: AuditEntry): Insertable<Tables["audit"]> {
   const { at, actor, action, subject } = entry;
@@ -21,7 +21,7 @@ export function sqliteAudit(connection: SqliteConnection): AuditStore {
     list: (after, limit) =>
       new Promise((resolve) => {
         const newer = query.selectFrom("audit").selectAll().where("number", ">", after).orderBy("number");
-        const rows = connection.all(newer.limit(Math.min(limit, LIST_MAX)));
+        const rows = connection.all(newer.limit(Math.min(limit, AUDIT_LIST_MAX)));
         resolve(rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as unknown })));
       }),
   };

@@ -20,6 +20,7 @@ export function sqliteLedger(connection: SqliteConnection): LedgerStore {
         });
         resolve(revision);
       }),
+    shared: null,
   };
 }
 

@@ -32,9 +32,28 @@ export interface Store {
 
 export interface LedgerStore {
   load(): Promise<{ readonly revision: number; readonly content: LedgerContent }>;
-  /** One transaction for all of it; answers the new revision. If it throws, nothing of it is in the store. */
+  /**
+   * One transaction for all of it; answers the new revision. If it throws, nothing of it is in the store. Where coordinators share the store:
+   * `store-behind` when another one committed since the last load, commit or news; after `store-unreachable` it may have come through all the
+   * same, and the news say so.
+   */
   commit(changes: readonly LedgerChange[], audit: readonly AuditEntry[]): Promise<number>;
+  /** Null where this store's owner is the only one who writes. */
+  readonly shared: SharedLedger | null;
 }
+
+/** What other coordinators did to the same ledger. */
+export interface SharedLedger {
+  /** All that was committed since the last load, commit or news, as one step from revision to revision; null when nothing was. */
+  news(): Promise<LedgerNews | null>;
+  /** Calls when there may be news, at most a second late, until aborted. */
+  watch(listener: () => void, signal: AbortSignal): Promise<void>;
+}
+
+/** In `content` the whole ledger anew: too much was missed, or the database went back to an older state. */
+export type LedgerNews =
+  | { readonly revision: number; readonly changes: readonly LedgerChange[] }
+  | { readonly revision: number; readonly content: LedgerContent };
 
 /** The identity of a rack, as it was given at its join. Times in milliseconds since 1970. */
 export interface RackRecord {
