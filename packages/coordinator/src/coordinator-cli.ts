@@ -27,6 +27,7 @@ export interface CoordinatorCliPorts {
 interface ServeOptions {
   readonly config?: string;
   readonly data?: string;
+  readonly database?: string;
   readonly link?: string;
   readonly advertise?: readonly string[];
   readonly api?: readonly string[];
@@ -60,6 +61,7 @@ export function createCoordinatorCli(ports: CoordinatorCliPorts): Command {
     .description("serve the racks and the HTTP API")
     .option("--config <file>", "configuration file; coordinator.reference.yaml documents every key")
     .option("--data <dir>", "folder of the database, the certificate authority and the admin token")
+    .option("--database <url>", "a PostgreSQL database that coordinators share, instead of one in the data folder")
     .option("--link <host:port>", `where agents dial (default: 127.0.0.1:${LINK_PORT})`)
     .option("--advertise <host:port...>", "the link as agents reach it, where that differs")
     .option("--api <host:port...>", "where the HTTP API listens beside the socket api.sock in the data folder")
@@ -94,6 +96,7 @@ async function readConfig(options: ServeOptions, ports: CoordinatorCliPorts): Pr
   return {
     ...value,
     data: options.data ?? value.data,
+    database: options.database ?? value.database,
     api: { listen: options.api === undefined ? value.api.listen : [...options.api] },
     link: {
       listen: options.link ?? value.link.listen,

@@ -29,6 +29,7 @@ import { createOwnAddresses, type OwnAddresses } from "./own-host/own-addresses.
 import { createPlanner, type Planner } from "./plan/planner.js";
 import { createToken } from "./racks/create-token.js";
 import { createRackRegistry, type RackRegistry } from "./racks/rack-registry.js";
+import { createPostgresStore } from "./store/postgres/postgres-store.js";
 import { createSqliteStore } from "./store/sqlite-store.js";
 import type { Store } from "./store/store.js";
 import { openTls, type Tls } from "./tls/open-tls.js";
@@ -69,7 +70,7 @@ interface Parts {
 
 /** Opens the data folder and puts a coordinator together; nothing listens yet. Throws `data-folder-in-use`, `store-newer`, `key-unreadable`. */
 export async function createCoordinator(config: CoordinatorConfig, ports: CoordinatorPorts): Promise<Coordinator> {
-  const store = await createSqliteStore(config.data, ports);
+  const store = await openStore(config, ports);
   try {
     const registry = await createRackRegistry({ store, ...ports });
     const racks = (): readonly RackView[] => registry.views();
@@ -121,6 +122,11 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
   }
 }
 
+/** In the data folder, unless the region has a database that coordinators share. */
+function openStore({ data, database }: CoordinatorConfig, ports: CoordinatorPorts): Promise<Store> {
+  return database === null ? createSqliteStore(data, ports) : createPostgresStore(database, ports);
+}
+
 /** Only who listens everywhere has to look where that is. */
 async function openOwnAddresses(
   config: CoordinatorConfig,
@@ -157,7 +163,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { hub, keeper, own, planner, problems, store, ports } = this.#parts;
+    const { hub, keeper, ledger, own, planner, problems, store, ports } = this.#parts;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const stopAll = (error: unknown): never => {
@@ -165,7 +171,7 @@ class RunningCoordinator implements Coordinator {
       throw error;
     };
     try {
-      const parts = [planner, hub, keeper, problems, ...(own === null ? [] : [own])];
+      const parts = [ledger, planner, hub, keeper, problems, ...(own === null ? [] : [own])];
       const running = [...parts.map((part) => part.run(either)), this.#serveApi(either)];
       const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));
       const failure = settled.find((outcome) => outcome.status === "rejected");

@@ -31,6 +31,7 @@ export interface Store {
 }
 
 export interface LedgerStore {
+  /** Where coordinators share the store, commits and news go on from what was loaded last. */
   load(): Promise<{ readonly revision: number; readonly content: LedgerContent }>;
   /**
    * One transaction for all of it; answers the new revision. If it throws, nothing of it is in the store. Where coordinators share the store:
@@ -46,8 +47,10 @@ export interface LedgerStore {
 export interface SharedLedger {
   /** All that was committed since the last load, commit or news, as one step from revision to revision; null when nothing was. */
   news(): Promise<LedgerNews | null>;
-  /** Calls when there may be news, at most a second late, until aborted. */
-  watch(listener: () => void, signal: AbortSignal): Promise<void>;
+  /**
+   * Calls with the revision of every commit that is heard of, and twice a second with infinity because one may not have been, until aborted.
+   */
+  watch(listener: (revision: number) => void, signal: AbortSignal): Promise<void>;
 }
 
 /** In `content` the whole ledger anew: too much was missed, or the database went back to an older state. */

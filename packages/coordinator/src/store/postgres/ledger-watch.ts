@@ -16,15 +16,15 @@ export interface WatchPorts {
 }
 
 /** Calls the listener after every commit that is heard of, and every half second besides, until aborted. */
-export async function watchLedger(ports: WatchPorts, listener: () => void, signal: AbortSignal): Promise<void> {
+export async function watchLedger(ports: WatchPorts, listener: (revision: number) => void, signal: AbortSignal): Promise<void> {
   await Promise.all([poll(ports.clock, listener, signal), listen(ports, listener, signal)]);
 }
 
-async function poll(clock: Clock, listener: () => void, signal: AbortSignal): Promise<void> {
-  while (await slept(clock, POLL_MS, signal)) listener();
+async function poll(clock: Clock, listener: (revision: number) => void, signal: AbortSignal): Promise<void> {
+  while (await slept(clock, POLL_MS, signal)) listener(Number.POSITIVE_INFINITY);
 }
 
-async function listen(ports: WatchPorts, listener: () => void, signal: AbortSignal): Promise<void> {
+async function listen(ports: WatchPorts, listener: (revision: number) => void, signal: AbortSignal): Promise<void> {
   let failing = false;
   while (!signal.aborted) {
     try {
@@ -40,14 +40,19 @@ async function listen(ports: WatchPorts, listener: () => void, signal: AbortSign
 }
 
 /** Listens until the connection breaks. */
-async function listenOnce({ target, clock }: WatchPorts, listener: () => void, signal: AbortSignal): Promise<void> {
+async function listenOnce(
+  { target, clock }: WatchPorts,
+  listener: (revision: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const connection = await findWritable(target, clock, signal);
   const ended = new AbortController();
   connection.onLost(() => ended.abort());
   const end = (): void => connection.drop();
   signal.addEventListener("abort", end, { once: true });
   try {
-    await connection.sql.listen(LEDGER_CHANNEL, listener, listener);
+    const any = (): void => listener(Number.POSITIVE_INFINITY);
+    await connection.sql.listen(LEDGER_CHANNEL, (revision) => listener(Number(revision)), any);
     if (signal.aborted || connection.lost) return;
     await new Promise<void>((resolve) => ended.signal.addEventListener("abort", () => resolve(), { once: true }));
   } finally {

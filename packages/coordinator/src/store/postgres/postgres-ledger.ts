@@ -61,7 +61,7 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     return (await this.#newsFrom(this.#position)) ?? this.#everything(now);
   }
 
-  watch(listener: () => void, signal: AbortSignal): Promise<void> {
+  watch(listener: (revision: number) => void, signal: AbortSignal): Promise<void> {
     return watchLedger({ ...this.#ports, target: this.#database.target }, listener, signal);
   }
 
