@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,10 +12,16 @@ const USER = "berth";
 const START_MS = 60_000;
 const STANDBY_LOOKS = 20;
 
+/** Mounts a small disk that only this server sees and that is gone with it, then becomes the server. */
+const ON_SMALL_DISK =
+  'mount -t tmpfs -o size=16m,mode=0700,uid=postgres,gid=postgres tmpfs "$1" && shift && exec setpriv --reuid=postgres --regid=postgres --clear-groups "$@"';
+
 interface Place {
   readonly programs: string;
   readonly folder: string;
   readonly port: number;
+  /** Null where there is none. */
+  readonly smallDisk: string | null;
 }
 
 /**
@@ -33,9 +39,9 @@ export class PostgresServer {
     process.once("exit", this.#endWithProcess);
   }
 
-  /** A new, empty server. `settings` as its command line takes them: `fsync=off`. */
-  static async create(settings: readonly string[] = []): Promise<PostgresServer> {
-    const place = await newPlace();
+  /** A new, empty server. `settings` as its command line takes them: `fsync=off`. A small disk is empty at each start and needs root. */
+  static async create(settings: readonly string[] = [], { smallDisk = false } = {}): Promise<PostgresServer> {
+    const place = await newPlace(smallDisk);
     const options = ["-U", USER, "-A", "trust", "-N", "-E", "UTF8", "--locale=C.UTF-8"];
     await runAsPostgres(place, "initdb", ["-D", dataOf(place), ...options]);
     const server = new PostgresServer(place);
@@ -59,19 +65,21 @@ export class PostgresServer {
     const own = ["listen_addresses=127.0.0.1", `unix_socket_directories=${folder}`, "max_wal_senders=4", "wal_level=replica"];
     const args = ["-D", dataOf(this.#place), "-p", String(port)];
     for (const setting of [...own, "shared_buffers=16MB", ...settings]) args.push("-c", setting);
-    const child = spawn(join(programs, "postgres"), args, {
-      ...postgresUser(),
-      cwd: folder,
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+    const child = spawnServer(this.#place, [join(programs, "postgres"), ...args]);
     this.#process = child;
     let said = "";
-    child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)));
+    child.stderr?.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)));
     const deadline = Date.now() + START_MS;
     while (!(await this.#answers())) {
       if (child.exitCode !== null || Date.now() > deadline) throw new Error(`PostgreSQL did not start: ${said}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  }
+
+  /** Where the small disk is, for a tablespace. */
+  get smallDisk(): string {
+    if (this.#place.smallDisk === null) throw new Error("the server was made without a small disk");
+    return this.#place.smallDisk;
   }
 
   /** An empty database of its own; answers its name. */
@@ -153,12 +161,21 @@ export class PostgresServer {
   }
 }
 
-async function newPlace(): Promise<Place> {
+async function newPlace(withSmallDisk = false): Promise<Place> {
   const programs = findPrograms();
   const folder = mkdtempSync(join(tmpdir(), "berth-postgres-"));
   const { uid, gid } = postgresUser();
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
-  return { programs, folder, port: await freePort() };
+  const smallDisk = withSmallDisk ? join(folder, "small") : null;
+  if (smallDisk !== null) mkdirSync(smallDisk);
+  return { programs, folder, port: await freePort(), smallDisk };
+}
+
+function spawnServer({ folder, smallDisk }: Place, command: readonly [string, ...string[]]): ChildProcess {
+  const options = { cwd: folder, stdio: ["ignore", "ignore", "pipe"] as ("ignore" | "pipe")[] };
+  if (smallDisk === null) return spawn(command[0], command.slice(1), { ...options, ...postgresUser() });
+  const mount = ["--mount", "--propagation", "private", "sh", "-c", ON_SMALL_DISK, "sh", smallDisk];
+  return spawn("unshare", [...mount, ...command], options);
 }
 
 /** The newest that is installed. Throws what to install: a test without its server must fail. */
