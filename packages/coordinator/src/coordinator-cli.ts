@@ -9,6 +9,7 @@ import {
   type CoordinatorConfig,
 } from "./config.js";
 import { createCoordinator } from "./create-coordinator.js";
+import { addRegionCommands } from "./region-commands.js";
 
 /** Exit status: 0 ok, 1 findings, 2 usage, 3 environment. */
 type ExitCode = 0 | 1 | 2 | 3;
@@ -72,6 +73,7 @@ export function createCoordinatorCli(ports: CoordinatorCliPorts): Command {
       const coordinator = await createCoordinator(config, { ...ports, log });
       await coordinator.run(ports.signal);
     });
+  addRegionCommands(program, ports, (options) => readConfig(options, ports));
   return program;
 }
 

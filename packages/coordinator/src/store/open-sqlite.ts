@@ -29,26 +29,43 @@ export interface OpenFolder {
  * `store-newer`, `store-damaged`, `store-unwritable`.
  */
 export async function openSqlite(folder: string, ports: StorePorts): Promise<OpenFolder> {
-  makeFolder(folder);
-  const lock = takeLock(folder);
-  const file = join(folder, DATABASE);
-  let sqlite: Database | null = null;
+  const { sqlite, file, close: closeFolder } = openFolder(folder);
+  const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) });
   try {
-    sqlite = openDatabase(file);
-    const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) });
     await migrate(query, { shown: file, log: ports.log, named: (cause) => storeError(cause, file, "write") });
     const connection = new SqliteConnection(sqlite, query);
     const close = async (): Promise<void> => {
       connection.close();
       await query.destroy();
-      lock.close();
+      closeFolder();
     };
     return { connection, close };
   } catch (cause) {
-    sqlite?.close();
+    closeFolder();
+    throw storeError(cause, file, "write");
+  }
+}
+
+/** The database of a data folder as it is, made if there is none; nobody else has the folder until it is closed. Throws as {@link openSqlite}. */
+export function openFolder(folder: string): { readonly sqlite: Database; readonly file: string; readonly close: () => void } {
+  makeFolder(folder);
+  const lock = takeLock(folder);
+  const file = sqliteFile(folder);
+  try {
+    const sqlite = openDatabase(file);
+    const close = (): void => {
+      sqlite.close();
+      lock.close();
+    };
+    return { sqlite, file, close };
+  } catch (cause) {
     lock.close();
     throw storeError(cause, file, "write");
   }
+}
+
+export function sqliteFile(folder: string): string {
+  return join(folder, DATABASE);
 }
 
 function makeFolder(folder: string): void {

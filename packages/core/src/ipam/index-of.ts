@@ -15,10 +15,6 @@ export class IndexOf<Key, Value> {
     else if (entry !== value) this.entries.set(key, new Set([entry, value]));
   }
 
-  clear(): void {
-    this.entries.clear();
-  }
-
   remove(key: Key, value: Value): void {
     const entry = this.entries.get(key);
     if (entry === value) this.entries.delete(key);

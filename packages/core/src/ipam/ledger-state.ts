@@ -17,7 +17,7 @@ export class LedgerState {
   readonly machines = new Map<string, Machine>();
   readonly allocations = new Map<string, Allocation>();
   readonly quarantines = new Map<string, Quarantine>();
-  nextSubnetId = 1;
+  nextSubnetId: number;
 
   /** Released machines included: a NIC that comes back is the same machine. */
   readonly machineOfNic = new Map<HardwareAddress, string>();
@@ -30,24 +30,16 @@ export class LedgerState {
   readonly restingOfNic = new IndexOf<HardwareAddress, string>();
 
   constructor(content: LedgerContent) {
-    this.fill(content);
-  }
-
-  /** Forgets everything and takes this instead. */
-  reset(content: LedgerContent): void {
-    const { subnets, spaces, machines, allocations, quarantines, allocationByOwner, allocationByName, machineOfNic } = this;
-    for (const map of [subnets, spaces, machines, allocations, quarantines, allocationByOwner, allocationByName, machineOfNic])
-      map.clear();
-    for (const index of [this.machinesByName, this.allocationsOfMachine, this.subnetsByDomain, this.restingOfNic]) index.clear();
-    this.fill(content);
-  }
-
-  private fill(content: LedgerContent): void {
     this.nextSubnetId = content.nextSubnetId;
     for (const after of content.subnets) this.apply({ table: "subnet", before: null, after });
     for (const after of content.machines) this.apply({ table: "machine", before: null, after });
     for (const after of content.allocations) this.apply({ table: "allocation", before: null, after });
     for (const after of content.quarantines) this.apply({ table: "quarantine", before: null, after });
+  }
+
+  /** Forgets everything and takes this instead. */
+  reset(content: LedgerContent): void {
+    Object.assign(this, new LedgerState(content));
   }
 
   apply(change: LedgerChange): void {
