@@ -64,14 +64,24 @@ async function readSqlite<T>(folder: string, body: (region: RegionDatabase) => P
   const copy = `${file}.${SIBLING}`;
   try {
     writeFileSync(copy, "", { mode: 0o600 }); // made here, because SQLite would let everybody read it
-    const source = new SqliteDatabase(file, { readonly: true });
-    await source.backup(copy).finally(() => source.close());
+    await copyOnline(file, copy);
     const region = sqliteRegion(new SqliteDatabase(copy), file);
     return await body(region).finally(() => region.close());
   } catch (cause) {
     throw storeError(cause, file, "read");
   } finally {
     for (const leftover of [copy, `${copy}-journal`, `${copy}-wal`, `${copy}-shm`]) rmSync(leftover, { force: true });
+  }
+}
+
+/** SQLite begins a backup anew whenever somebody writes; within a read transaction it keeps to one moment, and ends under any load. */
+async function copyOnline(file: string, copy: string): Promise<void> {
+  const source = new SqliteDatabase(file, { readonly: true });
+  try {
+    source.exec("BEGIN; SELECT count(*) FROM sqlite_master");
+    await source.backup(copy);
+  } finally {
+    source.close();
   }
 }
 
