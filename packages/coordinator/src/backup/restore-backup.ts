@@ -1,6 +1,6 @@
 import { assert } from "@berth/core";
 import { EnvironmentError, type Clock } from "@berth/host";
-import { Migrator, type Kysely, type Transaction } from "kysely";
+import { Migrator, type Kysely, type MigrationResultSet, type Transaction } from "kysely";
 import { randomUUID } from "node:crypto";
 import { migrationsDone, refuseNewer } from "../store/migrate.js";
 import { migrationNames, migrations } from "../store/migrations.js";
@@ -51,8 +51,7 @@ async function fill(region: RegionDatabase, header: BackupHeader, path: string):
     await filling.flush();
     return count;
   });
-  const { error } = await new Migrator({ db: region.query, provider: migrations }).migrateToLatest();
-  if (error !== undefined) throw error;
+  throwMigration(region, await new Migrator({ db: region.query, provider: migrations }).migrateToLatest());
   await region.continueNumbers();
   // No coordinator that knew another history takes this one for a continuation of it.
   await region.query.updateTable("ledger").set({ head: randomUUID() }).execute();
@@ -92,12 +91,20 @@ function refuseNewerBackup({ migrations: steps, version }: BackupHeader): Promis
   throw new EnvironmentError("store-newer", "backup", message, { remedy: "restore it with that version" });
 }
 
-async function bringTo({ query, shown }: RegionDatabase, { migrations: steps }: BackupHeader): Promise<void> {
-  const done = await migrationsDone(query);
+async function bringTo(region: RegionDatabase, { migrations: steps }: BackupHeader): Promise<void> {
+  const done = await migrationsDone(region.query);
   const last = steps.at(-1);
-  if (last === undefined || done.length > steps.length) return refuse(shown);
-  const { error } = await new Migrator({ db: query, provider: migrations }).migrateTo(last);
-  if (error !== undefined) throw error;
+  if (last === undefined || done.length > steps.length) return refuse(region.shown);
+  throwMigration(region, await new Migrator({ db: region.query, provider: migrations }).migrateTo(last));
+}
+
+function throwMigration(region: RegionDatabase, { error }: MigrationResultSet): void {
+  if (error === undefined) return;
+  const cause = region.named(error);
+  const { shown } = region;
+  throw cause instanceof EnvironmentError
+    ? cause
+    : new EnvironmentError("store-unwritable", shown, `failed to bring ${shown} to a version`, { cause });
 }
 
 /** What any region has from its first minute on. */
