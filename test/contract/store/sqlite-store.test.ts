@@ -1,11 +1,14 @@
 import { ipPrefix, type Subnet } from "@berth/core";
 import { silentLog, systemClock } from "@berth/host";
 import SqliteDatabase from "better-sqlite3";
+import { Kysely, Migrator, SqliteDialect } from "kysely";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { migrations } from "../../../packages/coordinator/src/store/migrations.js";
 import { createSqliteStore } from "../../../packages/coordinator/src/store/sqlite-store.js";
+import type { Tables } from "../../../packages/coordinator/src/store/tables.js";
 import { storeContract, subnet } from "./store-contract.js";
 
 const ports = { clock: systemClock, log: silentLog };
@@ -62,17 +65,18 @@ test("a database from a newer version is refused by name and left as it is", asy
 });
 
 test("a database of the first version is brought to this one with all it holds", async () => {
-  const store = await createSqliteStore(folder, ports);
-  await store.settings.set("region", "a");
-  await store.close();
-  const old = new SqliteDatabase(join(folder, "berth.sqlite"));
-  for (const table of ["topology_rack", "topology_address", "vip_move"]) old.exec(`drop table ${table}`);
-  old.exec("alter table join_token drop column replaces");
-  old.prepare("delete from kysely_migration where name > '0001-first-schema'").run();
-  old.close();
+  const old = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new SqliteDatabase(join(folder, "berth.sqlite")) }) });
+  const { error } = await new Migrator({ db: old, provider: migrations }).migrateTo("0001-first-schema");
+  expect(error).toBeUndefined();
+  await old.insertInto("setting").values({ name: "region", value: "a" }).execute();
+  await old.insertInto("machine").values({ id: "m-1", name: "db1", state: "enrolled", created_at: 5 }).execute();
+  await old.updateTable("ledger").set({ revision: 7, next_subnet: 3 }).execute();
+  await old.destroy();
   const next = await createSqliteStore(folder, ports);
   expect(await next.settings.get("region")).toBe("a");
   expect(await next.topology.load()).toEqual({ racks: [], addresses: [], seenAt: null });
+  const machines = [{ id: "m-1", name: "db1", state: "enrolled", nics: [], createdAt: 5 }];
+  expect(await next.ledger.load()).toMatchObject({ revision: 7, content: { machines, nextSubnetId: 3 } });
   await next.close();
 });
 
