@@ -33,6 +33,7 @@ import { createPostgresStore } from "./store/postgres/postgres-store.js";
 import { createSqliteStore } from "./store/sqlite-store.js";
 import type { Store } from "./store/store.js";
 import { openTls, type Tls } from "./tls/open-tls.js";
+import { shareAuthority } from "./tls/share-authority.js";
 import { createProblemWatch, type ProblemWatch } from "./topology/problem-watch.js";
 import { createTopologyKeeper, type TopologyKeeper } from "./topology/topology-keeper.js";
 
@@ -93,6 +94,7 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     const own = await openOwnAddresses(config, keeper, ports);
     const advertised = (): readonly string[] => advertisedLink(config, own?.list() ?? []);
     const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];
+    if (config.database !== null) await shareAuthority(store.settings, config.data, ports.files);
     const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
     const hub = createHub({
       ...ports,

@@ -17,6 +17,8 @@ export interface RegionDatabase {
   readonly query: Kysely<Tables>;
   /** For people. */
   readonly shown: string;
+  /** Those of the region; a database may have others' in other schemas. */
+  tables(): Promise<readonly string[]>;
   /** All rows of a table. Between tables nothing changes while `read` runs. */
   rows(table: string): AsyncIterable<Row>;
   /** Numbers that the database gives go on after those that rows brought. */
@@ -90,6 +92,7 @@ function sqliteRegion(sqlite: Database, shown: string): RegionDatabase {
   return {
     query,
     shown,
+    tables: async () => (await query.introspection.getTables()).map(({ name }) => name),
     rows: (table) => batched(sqlite.prepare<[], Row>(`select * from "${table}"`).iterate()),
     continueNumbers: () => Promise.resolve(), // SQLite goes on after the largest by itself
     damage: () => Promise.resolve(sqliteDamage(sqlite)),
@@ -131,12 +134,19 @@ function postgresRegion(database: PostgresDatabase, query: Kysely<Tables>): Regi
   return {
     query,
     shown,
+    tables: () => postgresTables(query),
     rows: (table) => postgresRows(query, table),
     continueNumbers: () => continueIdentities(query),
     damage: () => Promise.resolve([]), // the server's checksums and pg_amcheck do that
     named: (cause) => postgresError(cause, shown, "write"),
     close: () => database.close(),
   };
+}
+
+async function postgresTables(query: Kysely<Tables>): Promise<readonly string[]> {
+  const tables = sql<{ table_name: string }>`
+    select table_name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'`;
+  return (await tables.execute(query)).rows.map((row) => row.table_name);
 }
 
 async function* postgresRows(query: Kysely<Tables>, table: string): AsyncIterable<Row> {

@@ -32,7 +32,7 @@ async function writeRegion(region: RegionDatabase, clock: Clock, write: (line: s
     throw new EnvironmentError("store-absent", region.shown, `there is no region in ${region.shown}`);
   let sha256 = await write(JSON.stringify(header));
   let rows = 0;
-  for (const table of backupTables((await region.query.introspection.getTables()).map(({ name }) => name))) {
+  for (const table of backupTables(await region.tables())) {
     for await (const row of region.rows(table)) {
       sha256 = await write(rowLine(table, row));
       rows += 1;

@@ -76,6 +76,15 @@ export function sqliteSettings(connection: SqliteConnection): SettingStore {
         );
         resolve();
       }),
+    claim: (name, value) =>
+      new Promise((resolve) => {
+        const there = connection.transaction(() => {
+          const insert = query.insertInto("setting").values({ name, value });
+          connection.run(insert.onConflict((conflict) => conflict.column("name").doNothing()));
+          return connection.all(query.selectFrom("setting").select("value").where("name", "=", name))[0];
+        });
+        resolve(there?.value ?? value);
+      }),
   };
 }
 

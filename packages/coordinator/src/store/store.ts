@@ -109,6 +109,8 @@ export interface TokenStore {
 export interface SettingStore {
   get(name: string): Promise<string | null>;
   set(name: string, value: string): Promise<void>;
+  /** Sets it unless it is there, in one step, and answers what is there then. */
+  claim(name: string, value: string): Promise<string>;
 }
 
 /** The newest desired state of a rack. `digest` is the SHA-256 of its content in canonical JSON without rack and generation. */

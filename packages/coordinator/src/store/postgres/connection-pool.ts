@@ -18,7 +18,7 @@ export class ConnectionPool {
   readonly #ending = new AbortController();
   readonly #idle: PostgresConnection[] = [];
   readonly #all = new Set<PostgresConnection>();
-  #waiting: Waiting[] = [];
+  readonly #waiting: Waiting[] = [];
   #opening = 0;
 
   constructor(target: DatabaseTarget, clock: Clock) {
@@ -39,8 +39,7 @@ export class ConnectionPool {
   /** Open connections are closed, whoever waits is refused. */
   async end(): Promise<void> {
     this.#ending.abort();
-    for (const { reject } of this.#waiting) reject(endedError());
-    this.#waiting = [];
+    for (const { reject } of this.#waiting.splice(0)) reject(endedError());
     await Promise.all([...this.#all].map((connection) => connection.close()));
   }
 
@@ -75,8 +74,8 @@ export class ConnectionPool {
       },
       (error: unknown) => {
         this.#opening -= 1;
-        this.#waiting.shift()?.reject(error);
-        this.#open();
+        // Nobody is kept for a search of his own: none could be written for as long as one search lasts.
+        for (const { reject } of this.#waiting.splice(0)) reject(error);
       },
     );
   }

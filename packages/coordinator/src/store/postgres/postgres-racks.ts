@@ -81,5 +81,12 @@ export function postgresSettings(database: PostgresDatabase): SettingStore {
           .execute(),
       );
     },
+    claim: (name, value) =>
+      database.write(async (query) => {
+        const insert = query.insertInto("setting").values({ name, value });
+        await insert.onConflict((conflict) => conflict.column("name").doNothing()).execute();
+        const there = await query.selectFrom("setting").select("value").where("name", "=", name).executeTakeFirstOrThrow();
+        return there.value;
+      }),
   };
 }
