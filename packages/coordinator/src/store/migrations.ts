@@ -9,7 +9,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0001-first-schema": { up: firstSchema },
   "0002-topology": { up: topologySchema },
   "0003-token-replaces": { up: tokenReplaces },
-  "0003-shared-ledger": { up: sharedLedgerSchema },
+  "0005-shared-ledger": { up: sharedLedgerSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

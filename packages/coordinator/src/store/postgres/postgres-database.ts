@@ -1,10 +1,12 @@
+import type { Problem } from "@berth/core";
 import { EnvironmentError, type Clock } from "@berth/host";
 import { Kysely, type Transaction } from "kysely";
 import type { Tables } from "../tables.js";
 import { ConnectionPool } from "./connection-pool.js";
 import { parseDatabaseUrl, type DatabaseTarget } from "./database-url.js";
 import { BerthPostgresDialect } from "./dialect.js";
-import { isConnectionLost, postgresError } from "./postgres-error.js";
+import { problemOf, UNWRITABLE } from "../store-error.js";
+import { isConnectionLost, postgresError, UNREACHABLE } from "./postgres-error.js";
 
 /** Tries of one call: the second one finds the server that took over, the third the one after a restart. */
 const TRIES = 3;
@@ -17,10 +19,16 @@ export class PostgresDatabase {
   readonly target: DatabaseTarget;
   readonly query: Kysely<Tables>;
   #open = true;
+  #unwritable: Problem | null = null;
 
   constructor(url: string, clock: Clock) {
     this.target = parseDatabaseUrl(url);
     this.query = new Kysely<Tables>({ dialect: new BerthPostgresDialect(new ConnectionPool(this.target, clock)) });
+  }
+
+  /** Why the last change could not be written; null when it could. */
+  writeProblem(): Problem | null {
+    return this.#unwritable;
   }
 
   read<T>(body: (query: Kysely<Tables>) => Promise<T>): Promise<T> {
@@ -55,12 +63,21 @@ export class PostgresDatabase {
     for (let attempt = 1; ; attempt++) {
       if (!this.#open) throw new EnvironmentError("store-closed", this.target.shown, "the store is closed");
       try {
-        return await body();
+        const result = await body();
+        if (direction === "write") this.#unwritable = null;
+        return result;
       } catch (error) {
         const again = this.#open && attempt < TRIES && isConnectionLost(error) && mayRepeat();
-        if (!again && this.#open) throw postgresError(error, this.target.shown, direction);
+        if (!again && this.#open) throw this.#named(error, direction);
       }
     }
+  }
+
+  #named(error: unknown, direction: "read" | "write"): unknown {
+    const named = postgresError(error, this.target.shown, direction);
+    const broken = named instanceof EnvironmentError && (named.code === UNWRITABLE || named.code === UNREACHABLE);
+    if (direction === "write" && broken) this.#unwritable = problemOf(named);
+    return named;
   }
 
   async close(): Promise<void> {

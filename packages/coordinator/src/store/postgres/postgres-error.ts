@@ -1,4 +1,5 @@
 import { EnvironmentError, errnoOf } from "@berth/host";
+import { UNWRITABLE } from "../store-error.js";
 
 interface Kind {
   readonly code: string;
@@ -6,7 +7,6 @@ interface Kind {
   readonly remedy: string;
 }
 
-const UNWRITABLE = "store-unwritable";
 export const UNREACHABLE = "store-unreachable";
 
 /** SQLSTATEs by what an operator can do (PostgreSQL 15 manual, appendix A). */

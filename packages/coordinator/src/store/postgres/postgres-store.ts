@@ -32,6 +32,7 @@ export async function createPostgresStore(url: string, ports: StorePorts): Promi
       audit: postgresAudit(database),
       reports,
       topology: postgresTopology(database),
+      problem: () => database.writeProblem(),
       async close() {
         try {
           await reports.close();
