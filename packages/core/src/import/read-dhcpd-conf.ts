@@ -17,6 +17,8 @@ interface HostText {
   readonly addresses: string[];
   hostName: string | null;
   deleted: boolean;
+  /** `ignore booting` or `deny booting`: dhcpd is told to leave it alone. */
+  passedOver: boolean;
 }
 
 /** Hardware types of dhcpd.conf(5) whose address a NIC has. */
@@ -57,7 +59,7 @@ export function readDhcpdConf(text: string, options: DhcpdImportOptions): Import
 }
 
 function newHost({ words }: ConfStatement, at: string): HostText {
-  return { at, declaredName: words[1]?.text ?? "", nics: [], addresses: [], hostName: null, deleted: false };
+  return { at, declaredName: words[1]?.text ?? "", nics: [], addresses: [], hostName: null, deleted: false, passedOver: false };
 }
 
 function readHostStatement(host: HostText, words: readonly ConfWord[]): void {
@@ -72,14 +74,23 @@ function readHostStatement(host: HostText, words: readonly ConfWord[]): void {
     case "option":
       if (keywordOf(words[1]) === "host-name" && words[2] !== undefined) host.hostName = words[2].text;
       return;
+    case "allow":
+    case "deny":
+    case "ignore":
+      if (keywordOf(words[1]) === "booting") host.passedOver = keywordOf(words[0]) !== "allow";
+      return;
     case "deleted":
       host.deleted = true;
   }
 }
 
 function addHosts(collector: RowCollector, hosts: readonly HostText[]): void {
-  for (const { addresses, at, declaredName, hostName, nics } of hosts) {
+  for (const { addresses, at, declaredName, hostName, nics, passedOver } of hosts) {
     if (collector.isFull) return collector.refuseRest(at);
+    if (passedOver) {
+      collector.skipped.push({ code: "host-not-served", at, message: `dhcpd is told to leave ${shownText(declaredName)} alone` });
+      continue;
+    }
     const known = { at, nics, name: hostName ?? declaredName, subnet: null };
     if (nics.length === 0) collector.refusals.push(withoutHardware(at, declaredName));
     else for (const address of addresses.length === 0 ? [null] : addresses) collector.add({ ...known, address });
