@@ -12,11 +12,11 @@ import {
 import { agentPaths, type AgentPaths } from "./agent-paths.js";
 import { createAttachment, type Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
+import { createWire, type Wire } from "./create-wire.js";
 import { createDaemons, createDhcpServers, type Daemon } from "./create-daemons.js";
 import { openDesiredKeeper, type DesiredKeeper } from "./desired/desired-keeper.js";
 import { loadIdentity, saveIdentity, type Identity } from "./identity/identity.js";
 import { createLink, type Link } from "./link/link.js";
-import type { ConfiguredAddresses } from "./observe/host/host-knowledge.js";
 import { runHostReporter } from "./observe/host/host-reporter.js";
 import { createSettledInterfaces, type SettledInterfaces } from "./observe/host/settled-interfaces.js";
 import { systemFollowPrograms } from "./observe/interfaces/follow-program.js";
@@ -64,8 +64,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   });
   const attach = createAttachment(config, { keeper, settled });
   daemons = await createDaemons({ paths, observer, attach, servers, driver, ports });
-  const { addresses } = config;
-  return new RunningAgent({ paths, addresses, identity, daemons, keeper, observer, settled, follower, link, attach, ports });
+  return new RunningAgent({ config, paths, identity, daemons, keeper, observer, settled, follower, link, attach, ports });
 }
 
 async function requireIdentity(paths: AgentPaths, files: Files): Promise<Identity> {
@@ -101,9 +100,8 @@ function createAgentLink(from: {
 }
 
 interface AgentParts {
+  readonly config: AgentConfig;
   readonly paths: AgentPaths;
-  /** What the configuration says of this host's addresses. */
-  readonly addresses: ConfiguredAddresses;
   readonly identity: Identity;
   readonly daemons: readonly Daemon[];
   readonly keeper: DesiredKeeper;
@@ -118,6 +116,7 @@ interface AgentParts {
 class RunningAgent implements Agent {
   readonly #parts: AgentParts;
   readonly #time: TimeWatch;
+  readonly #wire: Wire;
   readonly #failing = new Map<string, string>();
   #reported = "";
 
@@ -129,6 +128,7 @@ class RunningAgent implements Agent {
       ask: (address) => askTime(address),
       onChange: () => this.#report(),
     });
+    this.#wire = createWire(parts.config, { ...parts, onChange: () => this.#report() });
   }
 
   status(): AgentStatus {
@@ -150,19 +150,24 @@ class RunningAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { paths, addresses, daemons, observer, settled, follower, link, ports } = this.#parts;
+    const { config, paths, daemons, observer, settled, follower, link, ports } = this.#parts;
+    const { addresses } = config;
     const { clock, log } = ports;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const server = await serveStatus(paths.socket, () => this.status());
     observer.onChange(() => daemons.forEach(({ bell }) => bell.ring()));
     follower.onChange((change) => (change.reset === true ? link.renewLeases() : link.changeLeases(change)));
-    const onPass = (): void => this.#report();
+    const onPass = (): void => {
+      this.#wire.nudge(); // a pass follows every change of addresses and of the desired state
+      this.#report();
+    };
     log.info({ rack: this.#parts.identity.name, state: paths.state }, "agent runs");
     const parts = [
       observer.run(either),
       runHostReporter({ addresses, observer, settled, follower, clock, log, report: (host) => link.reportHost(host) }, either),
       this.#time.run(either),
+      this.#wire.run(either),
       follower.run(either),
       link.run(either),
       ...daemons.map(({ reconciler, bell }) => runReconciler(reconciler, { bell, clock, onPass }, either)),
@@ -204,7 +209,12 @@ class RunningAgent implements Agent {
   #problems(): readonly Problem[] {
     const { keeper, follower, observer } = this.#parts;
     const damaged = keeper.problem();
-    return [...(damaged === null ? [] : [damaged]), ...follower.health().problems, ...scanProblems(observer.state())];
+    return [
+      ...(damaged === null ? [] : [damaged]),
+      ...follower.health().problems,
+      ...scanProblems(observer.state()),
+      ...this.#wire.problems(),
+    ];
   }
 }
 

@@ -65,6 +65,7 @@ export * from "./topology/kept-addresses.js";
 export * from "./names/host-name.js";
 export * from "./names/premade.js";
 export * from "./names/client-name.js";
+export * from "./names/assign-client-names.js";
 export * from "./names/a-label.js";
 
 // ipam: the ledger of static allocations
