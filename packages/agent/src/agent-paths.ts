@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { NamedConfPaths } from "@berth/core";
+import type { NamedConfPaths, OmapiSettings } from "@berth/core";
 import type { AgentConfig } from "./config.js";
 import type { DhcpdPaths } from "./reconcile/dhcpd.js";
 import type { NamedPaths } from "./reconcile/named-activation.js";
@@ -10,6 +10,8 @@ export interface AgentPaths {
   readonly state: string;
   readonly socket: string;
   readonly dhcpd: DhcpdPaths;
+  /** Null: OMAPI is off. */
+  readonly omapi: OmapiSettings | null;
   readonly named: NamedPaths;
   readonly namedConf: NamedConfPaths;
   /** Folders to make before anything else. */
@@ -30,6 +32,7 @@ export function agentPaths(config: AgentConfig): AgentPaths {
       leases: config.dhcpd.leases ?? join(dhcpdFolder, "dhcpd.leases"),
       log: join(config.state, "dhcpd.log"),
     },
+    omapi: config.dhcpd.omapi === null ? null : { ...config.dhcpd.omapi, keyFile: join(dhcpdFolder, "omapi.key") },
     named: {
       program: config.named.program,
       conf: join(namedFolder, "named.conf"),

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto";
-import { BERTH_VERSION, checkClock, findRackLinks, type DesiredState, type Problem } from "@berth/core";
+import { BERTH_VERSION, checkClock, findRackLinks, type DesiredState, type Problem, type RackLinks } from "@berth/core";
 import {
   claimExclusively,
   createBell,
@@ -13,6 +13,8 @@ import {
 } from "@berth/host";
 import { agentPaths, type AgentPaths } from "./agent-paths.js";
 import type { AgentConfig } from "./config.js";
+import { createWireAsker } from "./decommission/ask-wire.js";
+import { createLeaseRetirer, runLeaseRetirer, type LeaseRetirer } from "./decommission/lease-retirer.js";
 import { openDesiredKeeper, type DesiredKeeper } from "./desired/desired-keeper.js";
 import { loadIdentity, saveIdentity, type Identity } from "./identity/identity.js";
 import { createLink, type Link } from "./link/link.js";
@@ -25,6 +27,8 @@ import { followLeases } from "./observe/leases/follow-leases.js";
 import type { LeaseFollower } from "./observe/leases/model.js";
 import { askTime } from "./observe/ntp/ask-time.js";
 import { createTimeWatch, type TimeWatch } from "./observe/ntp/time-watch.js";
+import { createOmapiClient } from "./omapi/omapi-client.js";
+import { ensureOmapiKey } from "./omapi/omapi-key.js";
 import { createDhcpdReconciler } from "./reconcile/dhcpd.js";
 import { dhcpdGoal, type Attached } from "./reconcile/dhcpd-goal.js";
 import { createEnlistmentLinks, type EnlistmentAddress } from "./reconcile/enlistment.js";
@@ -57,7 +61,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   for (const folder of paths.folders) await ports.files.ensureDirectory(folder);
   await claimExclusively(paths.state, "agent");
   const identity = await requireIdentity(paths, ports.files);
-  const bells = { dhcpd: createBell(ports.clock), named: createBell(ports.clock) };
+  const bells = { dhcpd: createBell(ports.clock), named: createBell(ports.clock), retirer: createBell(ports.clock) };
   const ringAll = (): void => Object.values(bells).forEach((bell) => bell.ring());
   const keeper = await openDesiredKeeper({ files: ports.files, stateDir: paths.state, rack: identity.rack, onAccepted: ringAll });
   const observer = createInterfaceObserver({ ...ports, programs: systemFollowPrograms });
@@ -70,8 +74,9 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   });
   const attach = createAttachment(config, { keeper, settled });
   const parts = { paths, addresses: config.addresses, identity, bells, keeper, observer, settled, follower, link, attach, ports };
+  const retirer = await createRetirer(parts);
   const reconcilers = await createReconcilers(parts);
-  return new RunningAgent({ ...parts, reconcilers });
+  return new RunningAgent({ ...parts, retirer, reconcilers });
 }
 
 async function requireIdentity(paths: AgentPaths, files: Files): Promise<Identity> {
@@ -137,7 +142,7 @@ interface AgentParts {
   /** What the configuration says of this host's addresses. */
   readonly addresses: ConfiguredAddresses;
   readonly identity: Identity;
-  readonly bells: { readonly dhcpd: Bell; readonly named: Bell };
+  readonly bells: { readonly dhcpd: Bell; readonly named: Bell; readonly retirer: Bell };
   readonly keeper: DesiredKeeper;
   readonly observer: InterfaceObserver;
   readonly settled: SettledInterfaces;
@@ -145,6 +150,21 @@ interface AgentParts {
   readonly link: Link;
   readonly attach: Attachment;
   readonly ports: AgentPorts;
+}
+
+/** Null where OMAPI is off: what a released machine still leases is waited out. The key is there before dhcpd first starts with it. */
+async function createRetirer({ paths, attach, ports }: AgentParts): Promise<LeaseRetirer | null> {
+  const { clock, commands, files, log } = ports;
+  if (paths.omapi === null) return null;
+  const secret = await ensureOmapiKey(files, paths.omapi.keyFile);
+  const omapi = createOmapiClient({ port: paths.omapi.port, secret }, clock);
+  const links = (): RackLinks | null => attach.now()?.local ?? null;
+  return createLeaseRetirer({ clock, log, omapi, askWire: createWireAsker(commands), desired: () => attach.desired(), links });
+}
+
+interface RunningParts extends AgentParts {
+  readonly retirer: LeaseRetirer | null;
+  readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler };
 }
 
 async function createReconcilers(parts: AgentParts): Promise<{ dhcpd: Reconciler; named: Reconciler }> {
@@ -166,7 +186,7 @@ async function createReconcilers(parts: AgentParts): Promise<{ dhcpd: Reconciler
       ...shared,
       paths: paths.dhcpd,
       enlistment,
-      goal: () => dhcpdGoal(attach.desired(), attach.now()),
+      goal: () => dhcpdGoal(attach.desired(), attach.now(), paths.omapi),
     }),
     named: createNamedReconciler({
       ...shared,
@@ -180,12 +200,12 @@ async function createReconcilers(parts: AgentParts): Promise<{ dhcpd: Reconciler
 }
 
 class RunningAgent implements Agent {
-  readonly #parts: AgentParts & { readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler } };
+  readonly #parts: RunningParts;
   readonly #time: TimeWatch;
   readonly #failing = new Map<string, string>();
   #reported = "";
 
-  constructor(parts: AgentParts & { readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler } }) {
+  constructor(parts: RunningParts) {
     this.#parts = parts;
     this.#time = createTimeWatch({
       clock: parts.ports.clock,
@@ -214,7 +234,7 @@ class RunningAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { paths, addresses, bells, observer, settled, follower, link, reconcilers, ports } = this.#parts;
+    const { paths, addresses, bells, observer, settled, follower, link, retirer, reconcilers, ports } = this.#parts;
     const { clock, log } = ports;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
@@ -234,6 +254,7 @@ class RunningAgent implements Agent {
       link.run(either),
       runReconciler(reconcilers.dhcpd, { bell: bells.dhcpd, clock, onPass }, either),
       runReconciler(reconcilers.named, { bell: bells.named, clock, onPass }, either),
+      ...(retirer === null ? [] : [runLeaseRetirer(retirer, { bell: bells.retirer }, either)]),
     ];
     // One part that fails ends all: the supervisor starts the agent anew, and the daemons serve meanwhile.
     const outcomes = await Promise.allSettled(parts.map((part) => part.catch((error: unknown) => fail(failed, error))));
@@ -270,9 +291,9 @@ class RunningAgent implements Agent {
   }
 
   #problems(): readonly Problem[] {
-    const { keeper, follower, observer } = this.#parts;
-    const damaged = keeper.problem();
-    return [...(damaged === null ? [] : [damaged]), ...follower.health().problems, ...scanProblems(observer.state())];
+    const { keeper, follower, observer, retirer } = this.#parts;
+    const own = [keeper.problem(), retirer?.problem() ?? null].filter((problem) => problem !== null);
+    return [...own, ...follower.health().problems, ...scanProblems(observer.state())];
   }
 }
 
