@@ -1,5 +1,6 @@
 import { isEthernet } from "../address/hardware.js";
 import { netmask, prefixLength, prefixNetwork } from "../address/prefix.js";
+import { QUESTION_HARDWARE_ADDRESS } from "../dhcp-packet/question-hardware-address.js";
 import type { DhcpdConfig, DhcpdHost, Pool, SharedNetwork, SubnetDeclaration } from "./config.js";
 import { omapiStatements, type OmapiSettings } from "./omapi.js";
 import { block, listOption, plain, renderStatements, type Statement } from "./statement.js";
@@ -26,6 +27,8 @@ function globals(): Statement[] {
     plain("ignore-client-uids", "true"),
     plain("ping-check", "true"),
     plain("ping-timeout", "1"),
+    // The agent asks for foreign DHCP servers under this address; dhcpd sees the question and must not hold an address for it.
+    block(["host", "berth-question"], [plain("hardware", "ethernet", QUESTION_HARDWARE_ADDRESS), plain("ignore", "booting")]),
   ];
 }
 
