@@ -23,6 +23,11 @@ export const agentConfigSchema = z.strictObject({
       foreign_check_seconds: z.int().min(0).max(86_400).default(300),
       /** Servers that may be there beside ours, by address or server identifier. */
       known_servers: z.array(ipAddressSchema).default([]),
+      /** Asks dhcpd about leases, and ends those of machines that are gone; null leaves OMAPI off. */
+      omapi: z
+        .strictObject({ port: z.int().min(1).max(65535) })
+        .nullable()
+        .default(null),
     })
     .prefault({}),
   named: z
