@@ -42,6 +42,14 @@ export * from "./interface/real-address-on.js";
 export * from "./interface/route-evidence.js";
 export * from "./interface/find-rack-links.js";
 
+// omapi: asking dhcpd about its leases
+export * from "./omapi/message.js";
+export * from "./omapi/encode-message.js";
+export * from "./omapi/omapi-reader.js";
+export * from "./omapi/requests.js";
+export * from "./omapi/objects.js";
+export * from "./dhcpd/omapi.js";
+
 // topology: all racks' observations merged
 export type * from "./topology/rack-view.js";
 export * from "./topology/persistent-map.js";
@@ -65,6 +73,7 @@ export * from "./topology/kept-addresses.js";
 export * from "./names/host-name.js";
 export * from "./names/premade.js";
 export * from "./names/client-name.js";
+export * from "./names/assign-client-names.js";
 export * from "./names/a-label.js";
 
 // ipam: the ledger of static allocations
@@ -108,6 +117,7 @@ export * from "./import/finish-rows.js";
 export * from "./desired/schema.js";
 export * from "./desired/digest.js";
 export * from "./desired/accept.js";
+export * from "./desired/retirement.js";
 
 // plan: ledger and topology to desired states
 export type { PlanPolicy, PlanSources } from "./plan/site-view.js";
@@ -139,6 +149,14 @@ export * from "./dhcp-packet/model.js";
 export * from "./dhcp-packet/encode-question.js";
 export * from "./dhcp-packet/decode-reply.js";
 export * from "./dhcp-packet/question-hardware-address.js";
+
+// wire: who answers for an address
+export * from "./wire/arping.js";
+export * from "./wire/wire-answer.js";
+export * from "./wire/wire-book.js";
+
+// foreign-dhcp: servers on our links that are none of ours
+export * from "./foreign-dhcp/foreign-servers.js";
 
 // reconcile: what to do next, from desired, written and running
 export * from "./reconcile/daemon-step.js";

@@ -17,8 +17,8 @@ interface HostText {
   readonly addresses: string[];
   hostName: string | null;
   deleted: boolean;
-  /** `ignore booting` or `deny booting`: dhcpd is told to leave it alone. */
-  passedOver: boolean;
+  /** `ignore booting` or `deny booting`: it names a client that gets nothing. */
+  turnedAway: boolean;
 }
 
 /** Hardware types of dhcpd.conf(5) whose address a NIC has. */
@@ -50,7 +50,8 @@ export function readDhcpdConf(text: string, options: DhcpdImportOptions): Import
     blockEnd(opened) {
       const host = open.get(opened);
       open.delete(opened);
-      if (host !== undefined && !host.deleted) hosts.push(host);
+      if (host?.turnedAway === true) collector.skipped.push(turnedAway(host));
+      else if (host !== undefined && !host.deleted) hosts.push(host);
     },
     problem: (problem) => collector.refusals.push(problem),
   });
@@ -59,7 +60,7 @@ export function readDhcpdConf(text: string, options: DhcpdImportOptions): Import
 }
 
 function newHost({ words }: ConfStatement, at: string): HostText {
-  return { at, declaredName: words[1]?.text ?? "", nics: [], addresses: [], hostName: null, deleted: false, passedOver: false };
+  return { at, declaredName: words[1]?.text ?? "", nics: [], addresses: [], hostName: null, deleted: false, turnedAway: false };
 }
 
 function readHostStatement(host: HostText, words: readonly ConfWord[]): void {
@@ -74,10 +75,9 @@ function readHostStatement(host: HostText, words: readonly ConfWord[]): void {
     case "option":
       if (keywordOf(words[1]) === "host-name" && words[2] !== undefined) host.hostName = words[2].text;
       return;
-    case "allow":
-    case "deny":
     case "ignore":
-      if (keywordOf(words[1]) === "booting") host.passedOver = keywordOf(words[0]) !== "allow";
+    case "deny":
+      if (keywordOf(words[1]) === "booting") host.turnedAway = true;
       return;
     case "deleted":
       host.deleted = true;
@@ -85,16 +85,16 @@ function readHostStatement(host: HostText, words: readonly ConfWord[]): void {
 }
 
 function addHosts(collector: RowCollector, hosts: readonly HostText[]): void {
-  for (const { addresses, at, declaredName, hostName, nics, passedOver } of hosts) {
+  for (const { addresses, at, declaredName, hostName, nics } of hosts) {
     if (collector.isFull) return collector.refuseRest(at);
-    if (passedOver) {
-      collector.skipped.push({ code: "host-not-served", at, message: `dhcpd is told to leave ${shownText(declaredName)} alone` });
-      continue;
-    }
     const known = { at, nics, name: hostName ?? declaredName, subnet: null };
     if (nics.length === 0) collector.refusals.push(withoutHardware(at, declaredName));
     else for (const address of addresses.length === 0 ? [null] : addresses) collector.add({ ...known, address });
   }
+}
+
+function turnedAway({ at, declaredName }: HostText): Problem {
+  return { code: "host-turned-away", at, message: `host ${shownText(declaredName)} names a client that dhcpd must not answer` };
 }
 
 function withoutHardware(at: string, name: string): Problem {
