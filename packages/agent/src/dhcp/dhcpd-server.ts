@@ -1,6 +1,16 @@
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { DHCPD_HEADER, type ProbeTarget, type Problem } from "@berth/core";
-import { EnvironmentError, errnoOf, type Clock, type Commands, type Files, type Log, type ServiceDriver } from "@berth/host";
+import {
+  EnvironmentError,
+  errnoOf,
+  localFollowFiles,
+  type Clock,
+  type Commands,
+  type Files,
+  type Log,
+  type ServiceDriver,
+} from "@berth/host";
 import { followLeases } from "../observe/leases/follow-leases.js";
 import { failureProblem } from "../reconcile/daemon-status.js";
 import { lastWords, logOffset, readLogSince } from "../reconcile/daemon-log.js";
@@ -108,6 +118,8 @@ async function restart(kind: DhcpdKind, ports: DhcpdPorts, { links, tag }: Apply
   const { family, paths } = kind;
   const { name, listen } = FAMILIES[family];
   await ensureLeasesFile(paths.leases);
+  const cramped = (await ports.driver.find(name)) === null ? null : await checkRoom(paths.leases);
+  if (cramped !== null) return cramped;
   await ports.driver.stop(name);
   const occupied = await checkPortFree(ports.commands, listen);
   if (occupied !== null) return occupied;
@@ -131,6 +143,18 @@ async function waitUntilReady({ family, paths }: DhcpdKind, ports: DhcpdPorts, o
     await ports.clock.sleep(READY_POLL_MS);
   }
   return { code: "dhcpd-not-ready", at: paths.config, message: `dhcpd did not say '${READY}' in time`, remedy };
+}
+
+/** Beside the leases file itself, which dhcpd writes anew at every start. */
+const ROOM_MIN = 64 * 1024;
+
+/** A dhcpd that runs goes on without room; one that is started without it ends. So none is ended that could not come back. */
+async function checkRoom(leases: string): Promise<Problem | null> {
+  const free = await localFollowFiles.freeBytes(dirname(leases));
+  const needed = ((await localFollowFiles.stamp(leases))?.size ?? 0) + ROOM_MIN;
+  if (free === null || free >= needed) return null;
+  const message = `${free} octets are free, and dhcpd needs ${needed} to start; the running one is not restarted`;
+  return { code: "leases-disk-full", at: leases, message, remedy: "free space on that disk" };
 }
 
 /** dhcpd refuses to start without the file; an existing one is never touched. */

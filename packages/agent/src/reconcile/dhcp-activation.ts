@@ -59,7 +59,7 @@ export async function bringUp(
   goal: DhcpGoal,
   { digest, mayRollBack }: { readonly digest: string; readonly mayRollBack: boolean },
 ): Promise<Attempt> {
-  const { file, log } = ports;
+  const { server, file, log } = ports;
   const problem = await attemptStep(() => serve(ports, goal, digest));
   if (problem === null) {
     const unkept = await attemptStep(async () => (await file.noteGood(digest), null));
@@ -71,7 +71,8 @@ export async function bringUp(
   // The last good file comes back, and with it the service, before anything is reported.
   const again = await attemptStep(async () => {
     await file.restoreGood();
-    return serve(ports, goal, good);
+    // Nothing was stopped where there is no room for a start.
+    return (await server.running()) === tagOf(good, goal) ? null : serve(ports, goal, good);
   });
   if (again === null) return { outcome: "rolled-back", problem };
   const message = `${problem.message}; what served last does not come back either: ${again.message}`;
