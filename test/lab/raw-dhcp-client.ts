@@ -25,6 +25,8 @@ export interface Stranger {
   readonly userClass?: string;
   /** Option 93, RFC 4578 §2.1: 0 BIOS, 7 UEFI x64, 16 UEFI HTTP boot. */
   readonly architecture?: number;
+  /** More codes in option 55 than every stranger asks for. */
+  readonly wanted?: readonly number[];
   /** More options, after the others. */
   readonly options?: readonly (readonly [number, Uint8Array])[];
   /** giaddr: speak as a relay with this address. */
@@ -168,7 +170,8 @@ export class RawDhcpClient {
     if (stranger.userClass !== undefined) options.push([77, bytes(stranger.userClass)]);
     if (stranger.architecture !== undefined)
       options.push([93, Uint8Array.of(stranger.architecture >> 8, stranger.architecture & 255)]);
-    if (type === "DISCOVER" || type === "REQUEST" || type === "INFORM") options.push([55, WANTED]);
+    if (type === "DISCOVER" || type === "REQUEST" || type === "INFORM")
+      options.push([55, Uint8Array.of(...WANTED, ...(stranger.wanted ?? []))]);
     this.#nextTransactionId = (this.#nextTransactionId + 1) >>> 0;
     return {
       type,

@@ -96,6 +96,7 @@ export * from "./ipam/check-ledger.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";
+export * from "./desired/dhcp-settings.js";
 export * from "./desired/digest.js";
 export * from "./desired/accept.js";
 
@@ -111,6 +112,8 @@ export type * from "./dhcpd/rack-links.js";
 export * from "./dhcpd/compile.js";
 export * from "./dhcpd/enlistment.js";
 export * from "./dhcpd/review.js";
+export * from "./dhcpd/snippet.js";
+export * from "./dhcpd/dhcpd-refusal.js";
 export * from "./dhcpd/render.js";
 
 // dns: desired state to zones and named.conf
