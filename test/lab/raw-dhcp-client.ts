@@ -188,7 +188,9 @@ export class RawDhcpClient {
     types: readonly MessageType[],
     options: Patience & { readonly source?: string; readonly server?: Pick<DhcpReply, "serverId" | "serverMac"> },
   ): Promise<DhcpReply | null> {
+    const begun = performance.now();
     for (let attempt = 0; attempt < (options.attempts ?? 3); attempt++) {
+      const aged = { ...packet, seconds: Math.round((performance.now() - begun) / 1000) };
       const reply = await new Promise<DhcpReply | null>((resolve) => {
         const timer = setTimeout(() => resolve(null), options.waitMs ?? 2_000);
         const take = (got: DhcpReply): void => {
@@ -196,8 +198,8 @@ export class RawDhcpClient {
           resolve(got);
         };
         this.#waiting.set(packet.transactionId, { types, take });
-        if (options.source === undefined) this.#broadcast(packet, stranger);
-        else this.#send(packet, { mac: stranger.mac, source: options.source, server: options.server });
+        if (options.source === undefined) this.#broadcast(aged, stranger);
+        else this.#send(aged, { mac: stranger.mac, source: options.source, server: options.server });
       });
       this.#waiting.delete(packet.transactionId);
       if (reply !== null) return reply;

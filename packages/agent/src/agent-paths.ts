@@ -1,7 +1,7 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { NamedConfPaths } from "@berth/core";
 import type { AgentConfig } from "./config.js";
-import type { DhcpdPaths } from "./reconcile/dhcpd.js";
+import type { DhcpdPaths } from "./dhcp/dhcpd-server.js";
 import type { NamedPaths } from "./reconcile/named-activation.js";
 import { statusSocketPath } from "./status/status-socket.js";
 
@@ -17,19 +17,14 @@ export interface AgentPaths {
 }
 
 export function agentPaths(config: AgentConfig): AgentPaths {
-  const dhcpdFolder = join(config.state, "dhcpd");
+  const dhcpd = dhcpdPaths(config, 4);
   const namedFolder = join(config.state, "named");
   const zones = join(namedFolder, "zones");
   const key = join(namedFolder, "rndc.key");
   return {
     state: config.state,
     socket: statusSocketPath(config.state),
-    dhcpd: {
-      program: config.dhcpd.program,
-      config: join(dhcpdFolder, "dhcpd.conf"),
-      leases: config.dhcpd.leases ?? join(dhcpdFolder, "dhcpd.leases"),
-      log: join(config.state, "dhcpd.log"),
-    },
+    dhcpd,
     named: {
       program: config.named.program,
       conf: join(namedFolder, "named.conf"),
@@ -41,6 +36,18 @@ export function agentPaths(config: AgentConfig): AgentPaths {
       controlPort: config.named.control_port,
     },
     namedConf: { directory: namedFolder, zones, key },
-    folders: [config.state, dhcpdFolder, namedFolder, zones],
+    folders: [config.state, dirname(dhcpd.config), namedFolder, zones],
+  };
+}
+
+/** Each family's dhcpd has a folder and a log of its own. */
+export function dhcpdPaths({ state, dhcpd }: Pick<AgentConfig, "state" | "dhcpd">, family: 4 | 6): DhcpdPaths {
+  const name = family === 4 ? "dhcpd" : "dhcpd6";
+  const configured = family === 4 ? dhcpd.leases : null;
+  return {
+    program: dhcpd.program,
+    config: join(state, name, `${name}.conf`),
+    leases: configured ?? join(state, name, `${name}.leases`),
+    log: join(state, `${name}.log`),
   };
 }

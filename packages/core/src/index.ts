@@ -127,6 +127,12 @@ export * from "./dns/named-conf.js";
 export * from "./dns/listen-addresses.js";
 export * from "./dns/compose.js";
 
+// dhcp-packet: what goes over the wire between DHCP clients and servers
+export * from "./dhcp-packet/model.js";
+export * from "./dhcp-packet/encode-question.js";
+export * from "./dhcp-packet/decode-reply.js";
+export * from "./dhcp-packet/question-hardware-address.js";
+
 // reconcile: what to do next, from desired, written and running
 export * from "./reconcile/daemon-step.js";
 

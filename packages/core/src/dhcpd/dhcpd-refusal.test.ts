@@ -42,7 +42,9 @@ describe("what dhcpd -t says of our file", () => {
   });
 
   it("is told as it is without a line", () => {
-    expect(refusalOf(text, "Can't open /x: no such file\n", PATH)).toMatchObject({
+    expect(
+      refusalOf(text, "Internet Systems Consortium DHCP Server 4.4.3-P1\nCan't open /x: no such file\n\nexiting.\n", PATH),
+    ).toMatchObject({
       at: PATH,
       message: "dhcpd refuses the file: Can't open /x: no such file",
     });

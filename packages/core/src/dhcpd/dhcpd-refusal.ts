@@ -16,7 +16,7 @@ export function snippetMarks(prefix: string): { readonly before: string; readonl
 export function refusalOf(text: string, stderr: string, path: string): Problem {
   const found = /^\S+ line (\d+): (.+)$/m.exec(stderr);
   if (found === null) {
-    const words = stderr.trim().split("\n").at(-1) ?? "";
+    const words = stderr.split("\n").find((line) => line.trim() !== "" && !BANNER.test(line)) ?? "";
     return {
       code: "dhcpd-check-failed",
       at: path,
@@ -35,6 +35,9 @@ export function refusalOf(text: string, stderr: string, path: string): Problem {
     remedy: "correct the subnet's snippet",
   };
 }
+
+/** What dhcpd says at every start. */
+const BANNER = /^(Internet Systems Consortium|Copyright|All rights reserved|For info|If you think)/;
 
 const REMEDY = "the file that runs is untouched; correct the subnet named there";
 

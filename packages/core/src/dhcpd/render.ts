@@ -1,6 +1,7 @@
 import { isEthernet } from "../address/hardware.js";
 import { addressBytes } from "../address/ip.js";
 import { netmask, prefixLength, prefixNetwork, type IpPrefix } from "../address/prefix.js";
+import { QUESTION_HARDWARE_ADDRESS } from "../dhcp-packet/question-hardware-address.js";
 import type {
   DhcpdConfig,
   DhcpdHost,
@@ -39,6 +40,8 @@ function globals(): Statement[] {
     plain("ignore-client-uids", "true"),
     plain("ping-check", "true"),
     plain("ping-timeout", "1"),
+    // The agent asks for foreign DHCP servers under this address; dhcpd sees the question and must not hold an address for it.
+    block(["host", "berth-question"], [plain("hardware", "ethernet", QUESTION_HARDWARE_ADDRESS), plain("ignore", "booting")]),
   ];
 }
 
@@ -46,7 +49,9 @@ function globals(): Statement[] {
 function definitions({ sharedNetworks }: DhcpdConfig): Statement[] {
   const subnets = sharedNetworks.flatMap(({ subnets: all }) => all);
   return [
-    ...(subnets.some(({ boot }) => boot?.ipxe != null) ? [plain("option", IPXE_FEATURES, "code", "175", IS, "string")] : []),
+    ...(subnets.some(({ boot }) => boot !== null && boot.ipxe !== null)
+      ? [plain("option", IPXE_FEATURES, "code", "175", IS, "string")]
+      : []),
     ...(subnets.some(({ options }) => options.routes.length > 0)
       ? [plain("option", ROUTES, "code", "121", IS, "array", "of", "unsigned", "integer", "8")]
       : []),

@@ -9,7 +9,7 @@ import {
 } from "@berth/core";
 import type { EnlistmentAddress } from "./enlistment.js";
 
-export interface DhcpdGoal {
+export interface DhcpGoal {
   /** `keep`: nothing new can be decided now (no interfaces read yet, or the desired state is refused); what runs goes on. */
   readonly kind: "run" | "keep";
   /** Nothing new can be decided yet: what runs may not be what is wanted. */
@@ -35,8 +35,8 @@ export interface Attached {
 
 const KEEP = { kind: "keep", text: null, links: [], linkMark: "", enlistment: [], generation: null } as const;
 
-/** What dhcpd should run, from the newest accepted desired state and from where this rack's subnets are attached. */
-export function dhcpdGoal(desired: DesiredState | null, attached: Attached | null): DhcpdGoal {
+/** What dhcpd should run on IPv4, from the newest accepted desired state and from where this rack's subnets are attached. */
+export function dhcpdGoal(desired: DesiredState | null, attached: Attached | null): DhcpGoal {
   if (desired === null) return { ...KEEP, pending: false, problems: [] };
   if (attached === null) return { ...KEEP, pending: true, problems: [] };
   const compiled = compileDhcpd(desired, attached.local);
