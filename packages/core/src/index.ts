@@ -93,6 +93,16 @@ export * from "./ipam/reserve.js";
 export * from "./ipam/change-record.js";
 export * from "./ipam/domain-of-name.js";
 export * from "./ipam/check-ledger.js";
+export * from "./ipam/enroll-all.js";
+
+// import: machines as other systems have them
+export * from "./import/import-row.js";
+export * from "./import/read-csv.js";
+export * from "./import/read-dhcpd-conf.js";
+export * from "./import/read-maas.js";
+export * from "./import/read-netbox.js";
+export * from "./import/shared-addresses.js";
+export * from "./import/finish-rows.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";
@@ -161,6 +171,9 @@ export * from "./api/lease-search.js";
 export * from "./api/allocation.js";
 export * from "./api/machine.js";
 export * from "./api/machine-list.js";
+export * from "./api/import.js";
+export * from "./api/subnet-servers.js";
+export * from "./api/api-token.js";
 export * from "./api/rack.js";
 export * from "./api/system.js";
 export * from "./api/rack-report.js";
@@ -171,3 +184,13 @@ export * from "./api/name.js";
 export * from "./api/reservation.js";
 export * from "./api/audit.js";
 export * from "./api/vip-report.js";
+
+// notice: what happens, for other programs
+export * from "./notice/notice.js";
+
+// export: machines as other systems want them
+export * from "./export/exported-machine.js";
+export * from "./export/machines-csv.js";
+export * from "./export/hosts-file.js";
+export * from "./export/ansible-inventory.js";
+export * from "./export/network-config.js";

@@ -3,6 +3,7 @@ import type { Clock, Log } from "@berth/host";
 import type { Store } from "../store/store.js";
 import { allocationCommands } from "./allocation-commands.js";
 import { CommitQueue } from "./commit-queue.js";
+import { committedAllocationsOf, committedMachine } from "./committed-records.js";
 import type { Ledger } from "./ledger.js";
 import { machineCommands } from "./machine-commands.js";
 import { nameCommands } from "./name-commands.js";
@@ -37,6 +38,8 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
     quarantines: () => view.quarantines(),
     reservations: () => view.reservations(),
     records: () => view.records(),
+    machine: (id) => committedMachine(state, id, queue.inFlight),
+    allocationsOf: (machineId) => committedAllocationsOf(state, machineId, queue.inFlight),
     ...subnetCommands(state, queue),
     ...machineCommands(state, queue),
     ...allocationCommands(state, queue),

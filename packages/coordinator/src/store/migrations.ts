@@ -1,4 +1,5 @@
 import type { Migration, MigrationProvider } from "kysely";
+import { apiTokenSchema } from "./api-token-schema.js";
 import { firstSchema } from "./first-schema.js";
 import { namesSchema } from "./names-schema.js";
 import { tokenReplaces } from "./token-replaces.js";
@@ -10,6 +11,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0002-topology": { up: topologySchema },
   "0003-token-replaces": { up: tokenReplaces },
   "0004-names-and-reservations": { up: namesSchema },
+  "0005-api-token": { up: apiTokenSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

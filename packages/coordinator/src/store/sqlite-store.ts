@@ -1,4 +1,5 @@
 import { openSqlite, type StorePorts } from "./open-sqlite.js";
+import { sqliteApiTokens } from "./sqlite-api-tokens.js";
 import { sqliteAudit } from "./sqlite-audit.js";
 import { sqliteLedger } from "./sqlite-ledger.js";
 import { sqlitePlans } from "./sqlite-plans.js";
@@ -19,6 +20,7 @@ export async function createSqliteStore(dataFolder: string, ports: StorePorts): 
     ledger: sqliteLedger(connection),
     racks: sqliteRacks(connection, (rackId) => reports.forget(rackId)),
     tokens: sqliteTokens(connection),
+    apiTokens: sqliteApiTokens(connection),
     settings: sqliteSettings(connection),
     plans: sqlitePlans(connection),
     audit: sqliteAudit(connection),

@@ -9,6 +9,7 @@ import type {
   Problem,
   StoredRack,
 } from "@berth/core";
+import type { ApiTokenStore } from "./api-token-store.js";
 
 /**
  * Where a region keeps what must survive: one port, an engine per database. Every promise of a change resolves after the commit is durable
@@ -19,6 +20,7 @@ export interface Store {
   readonly ledger: LedgerStore;
   readonly racks: RackStore;
   readonly tokens: TokenStore;
+  readonly apiTokens: ApiTokenStore;
   readonly settings: SettingStore;
   readonly plans: PlanStore;
   readonly audit: AuditStore;

@@ -1,3 +1,4 @@
+import type { ApiTokenRecord } from "./api-token-store.js";
 import type { Generated } from "kysely";
 
 /** Columns as both engines hold them. Addresses are 16 octets, IPv4 mapped into ::ffff:0:0/96, so that they sort and compare alike; times in ms. */
@@ -22,6 +23,7 @@ export interface Tables {
   readonly topology_rack: { readonly rack_id: string; readonly facts: string };
   readonly topology_address: { readonly site: string; readonly address: Buffer; readonly facts: string };
   readonly vip_move: VipMoveTable;
+  readonly api_token: ApiTokenTable;
   readonly rack_lease: { readonly rack_id: string; readonly address: Buffer; readonly lease: string };
 }
 
@@ -126,6 +128,16 @@ interface JoinTokenTable {
   readonly replaces: number;
   readonly used_by: string | null;
   readonly used_at: number | null;
+}
+
+interface ApiTokenTable {
+  readonly id: string;
+  readonly name: string;
+  readonly role: ApiTokenRecord["role"];
+  readonly digest: string;
+  readonly created_at: number;
+  readonly created_by: string;
+  readonly expires_at: number | null;
 }
 
 interface AuditTable {
