@@ -7,6 +7,8 @@ const PACKAGES = {
   dhcpd: "isc-dhcp-server",
   dhcrelay: "isc-dhcp-relay",
   dhclient: "isc-dhcp-client",
+  arping: "iputils-arping",
+  dhcpcd: "dhcpcd-base",
   udhcpc: "udhcpc",
   named: "bind9",
   rndc: "bind9",

@@ -19,6 +19,11 @@ export const agentConfigSchema = z.strictObject({
       program: z.string().min(1).default("dhcpd"),
       /** The leases file; null is `dhcpd/dhcpd.leases` in the state folder. */
       leases: z.string().min(1).nullable().default(null),
+      /** Asks dhcpd about leases, and ends those of machines that are gone; null leaves OMAPI off. */
+      omapi: z
+        .strictObject({ port: z.int().min(1).max(65535) })
+        .nullable()
+        .default(null),
     })
     .prefault({}),
   named: z

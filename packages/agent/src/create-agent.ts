@@ -12,6 +12,8 @@ import {
 import { agentPaths, type AgentPaths } from "./agent-paths.js";
 import { createAttachment, type Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
+import { createRetirement, type Retirement } from "./decommission/create-retirement.js";
+import { runLeaseRetirer } from "./decommission/lease-retirer.js";
 import { createDaemons, createDhcpServers, type Daemon } from "./create-daemons.js";
 import { openDesiredKeeper, type DesiredKeeper } from "./desired/desired-keeper.js";
 import { loadIdentity, saveIdentity, type Identity } from "./identity/identity.js";
@@ -50,7 +52,8 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   await claimExclusively(paths.state, "agent");
   const identity = await requireIdentity(paths, ports.files);
   let daemons: readonly Daemon[] = [];
-  const ringAll = (): void => daemons.forEach(({ bell }) => bell.ring());
+  let retirement: Retirement | null = null;
+  const ringAll = (): void => [...daemons, ...(retirement === null ? [] : [retirement])].forEach(({ bell }) => bell.ring());
   const keeper = await openDesiredKeeper({ files: ports.files, stateDir: paths.state, rack: identity.rack, onAccepted: ringAll });
   const observer = createInterfaceObserver({ ...ports, programs: systemFollowPrograms });
   const driver = createSupervisedDriver(paths.state, ports.clock);
@@ -63,9 +66,11 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     subnets: () => keeper.current()?.subnets ?? [],
   });
   const attach = createAttachment(config, { keeper, settled });
+  retirement = await createRetirement({ paths, attach, ports });
   daemons = await createDaemons({ paths, observer, attach, servers, driver, ports });
   const { addresses } = config;
-  return new RunningAgent({ paths, addresses, identity, daemons, keeper, observer, settled, follower, link, attach, ports });
+  const watched = { keeper, observer, settled, follower, link, attach };
+  return new RunningAgent({ paths, addresses, identity, daemons, retirement, ...watched, ports });
 }
 
 async function requireIdentity(paths: AgentPaths, files: Files): Promise<Identity> {
@@ -106,6 +111,7 @@ interface AgentParts {
   readonly addresses: ConfiguredAddresses;
   readonly identity: Identity;
   readonly daemons: readonly Daemon[];
+  readonly retirement: Retirement | null;
   readonly keeper: DesiredKeeper;
   readonly observer: InterfaceObserver;
   readonly settled: SettledInterfaces;
@@ -150,7 +156,7 @@ class RunningAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { paths, addresses, daemons, observer, settled, follower, link, ports } = this.#parts;
+    const { paths, addresses, daemons, retirement, observer, settled, follower, link, ports } = this.#parts;
     const { clock, log } = ports;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
@@ -166,6 +172,7 @@ class RunningAgent implements Agent {
       follower.run(either),
       link.run(either),
       ...daemons.map(({ reconciler, bell }) => runReconciler(reconciler, { bell, clock, onPass }, either)),
+      ...(retirement === null ? [] : [runLeaseRetirer(retirement.retirer, retirement, either)]),
     ];
     // One part that fails ends all: the supervisor starts the agent anew, and the daemons serve meanwhile.
     const outcomes = await Promise.allSettled(parts.map((part) => part.catch((error: unknown) => fail(failed, error))));
@@ -202,9 +209,9 @@ class RunningAgent implements Agent {
   }
 
   #problems(): readonly Problem[] {
-    const { keeper, follower, observer } = this.#parts;
-    const damaged = keeper.problem();
-    return [...(damaged === null ? [] : [damaged]), ...follower.health().problems, ...scanProblems(observer.state())];
+    const { keeper, follower, observer, retirement } = this.#parts;
+    const own = [keeper.problem(), retirement?.retirer.problem() ?? null].filter((problem) => problem !== null);
+    return [...own, ...follower.health().problems, ...scanProblems(observer.state())];
   }
 }
 

@@ -42,6 +42,14 @@ export * from "./interface/real-address-on.js";
 export * from "./interface/route-evidence.js";
 export * from "./interface/find-rack-links.js";
 
+// omapi: asking dhcpd about its leases
+export * from "./omapi/message.js";
+export * from "./omapi/encode-message.js";
+export * from "./omapi/omapi-reader.js";
+export * from "./omapi/requests.js";
+export * from "./omapi/objects.js";
+export * from "./dhcpd/omapi.js";
+
 // topology: all racks' observations merged
 export type * from "./topology/rack-view.js";
 export * from "./topology/persistent-map.js";
@@ -109,6 +117,7 @@ export * from "./desired/schema.js";
 export * from "./desired/dhcp-settings.js";
 export * from "./desired/digest.js";
 export * from "./desired/accept.js";
+export * from "./desired/retirement.js";
 
 // plan: ledger and topology to desired states
 export type { PlanPolicy, PlanSources } from "./plan/site-view.js";

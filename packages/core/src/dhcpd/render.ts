@@ -13,6 +13,7 @@ import type {
   SubnetOptions,
 } from "./config.js";
 import { snippetMarks } from "./dhcpd-refusal.js";
+import { omapiStatements, type OmapiSettings } from "./omapi.js";
 import { bootStatements, IPXE_FEATURES } from "./render-boot.js";
 import { block, IS, listOption, plain, renderStatements, type Statement } from "./statement.js";
 
@@ -20,12 +21,13 @@ import { block, IS, listOption, plain, renderStatements, type Statement } from "
 export const DHCPD_HEADER = "# Managed by Berth and replaced whole: edits are lost. See berth-agent status.\n";
 
 /** The text of dhcpd.conf: same configuration, same bytes; neither generation nor time is in it. */
-export function renderDhcpd(config: DhcpdConfig): string {
-  return DHCPD_HEADER + renderStatements(dhcpdStatements(config));
+export function renderDhcpd(config: DhcpdConfig, omapi: OmapiSettings | null = null): string {
+  return DHCPD_HEADER + renderStatements(dhcpdStatements(config, omapi));
 }
 
-function* dhcpdStatements(config: DhcpdConfig): Generator<Statement> {
+function* dhcpdStatements(config: DhcpdConfig, omapi: OmapiSettings | null): Generator<Statement> {
   yield* globals();
+  if (omapi !== null) yield* omapiStatements(omapi);
   yield* definitions(config);
   for (const peer of config.failovers) yield failoverPeer(peer);
   for (const network of config.sharedNetworks) yield sharedNetwork(network);

@@ -17,6 +17,8 @@ interface HostText {
   readonly addresses: string[];
   hostName: string | null;
   deleted: boolean;
+  /** `ignore booting` or `deny booting`: it names a client that gets nothing. */
+  turnedAway: boolean;
 }
 
 /** Hardware types of dhcpd.conf(5) whose address a NIC has. */
@@ -48,7 +50,8 @@ export function readDhcpdConf(text: string, options: DhcpdImportOptions): Import
     blockEnd(opened) {
       const host = open.get(opened);
       open.delete(opened);
-      if (host !== undefined && !host.deleted) hosts.push(host);
+      if (host?.turnedAway === true) collector.skipped.push(turnedAway(host));
+      else if (host !== undefined && !host.deleted) hosts.push(host);
     },
     problem: (problem) => collector.refusals.push(problem),
   });
@@ -57,7 +60,7 @@ export function readDhcpdConf(text: string, options: DhcpdImportOptions): Import
 }
 
 function newHost({ words }: ConfStatement, at: string): HostText {
-  return { at, declaredName: words[1]?.text ?? "", nics: [], addresses: [], hostName: null, deleted: false };
+  return { at, declaredName: words[1]?.text ?? "", nics: [], addresses: [], hostName: null, deleted: false, turnedAway: false };
 }
 
 function readHostStatement(host: HostText, words: readonly ConfWord[]): void {
@@ -72,6 +75,10 @@ function readHostStatement(host: HostText, words: readonly ConfWord[]): void {
     case "option":
       if (keywordOf(words[1]) === "host-name" && words[2] !== undefined) host.hostName = words[2].text;
       return;
+    case "ignore":
+    case "deny":
+      if (keywordOf(words[1]) === "booting") host.turnedAway = true;
+      return;
     case "deleted":
       host.deleted = true;
   }
@@ -84,6 +91,10 @@ function addHosts(collector: RowCollector, hosts: readonly HostText[]): void {
     if (nics.length === 0) collector.refusals.push(withoutHardware(at, declaredName));
     else for (const address of addresses.length === 0 ? [null] : addresses) collector.add({ ...known, address });
   }
+}
+
+function turnedAway({ at, declaredName }: HostText): Problem {
+  return { code: "host-turned-away", at, message: `host ${shownText(declaredName)} names a client that dhcpd must not answer` };
 }
 
 function withoutHardware(at: string, name: string): Problem {
