@@ -73,6 +73,7 @@ export * from "./topology/kept-addresses.js";
 export * from "./names/host-name.js";
 export * from "./names/premade.js";
 export * from "./names/client-name.js";
+export * from "./names/assign-client-names.js";
 export * from "./names/a-label.js";
 
 // ipam: the ledger of static allocations
@@ -151,6 +152,14 @@ export * from "./dhcp-packet/model.js";
 export * from "./dhcp-packet/encode-question.js";
 export * from "./dhcp-packet/decode-reply.js";
 export * from "./dhcp-packet/question-hardware-address.js";
+
+// wire: who answers for an address
+export * from "./wire/arping.js";
+export * from "./wire/wire-answer.js";
+export * from "./wire/wire-book.js";
+
+// foreign-dhcp: servers on our links that are none of ours
+export * from "./foreign-dhcp/foreign-servers.js";
 
 // reconcile: what to do next, from desired, written and running
 export * from "./reconcile/daemon-step.js";
