@@ -144,7 +144,7 @@ export class DhcpRack {
       "for p in $(ip netns pids $0); do echo $p $(tr '\\0' ' ' </proc/$p/cmdline); done",
       this.host.namespace,
     ]);
-    const line = stdout.split("\n").find((text) => /\/dhcpd -4 -f /.test(text));
+    const line = stdout.split("\n").find((text) => text.includes("/dhcpd -4 -f "));
     return Number(line?.split(" ")[0] ?? 0);
   }
 

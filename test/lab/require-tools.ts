@@ -5,7 +5,10 @@ import { delimiter, join } from "node:path";
 const PACKAGES = {
   ip: "iproute2",
   dhcpd: "isc-dhcp-server",
+  dhcrelay: "isc-dhcp-relay",
   dhclient: "isc-dhcp-client",
+  arping: "iputils-arping",
+  dhcpcd: "dhcpcd-base",
   udhcpc: "udhcpc",
   named: "bind9",
   rndc: "bind9",

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import type { NamedConfPaths } from "@berth/core";
+import type { NamedConfPaths, OmapiSettings } from "@berth/core";
 import type { AgentConfig } from "./config.js";
 import type { DhcpdPaths } from "./dhcp/dhcpd-server.js";
 import type { NamedPaths } from "./reconcile/named-activation.js";
@@ -10,6 +10,8 @@ export interface AgentPaths {
   readonly state: string;
   readonly socket: string;
   readonly dhcpd: DhcpdPaths;
+  /** Null: OMAPI is off. */
+  readonly omapi: OmapiSettings | null;
   readonly named: NamedPaths;
   readonly namedConf: NamedConfPaths;
   /** Folders to make before anything else. */
@@ -25,6 +27,7 @@ export function agentPaths(config: AgentConfig): AgentPaths {
     state: config.state,
     socket: statusSocketPath(config.state),
     dhcpd,
+    omapi: config.dhcpd.omapi === null ? null : { ...config.dhcpd.omapi, keyFile: join(dirname(dhcpd.config), "omapi.key") },
     named: {
       program: config.named.program,
       conf: join(namedFolder, "named.conf"),
@@ -41,7 +44,10 @@ export function agentPaths(config: AgentConfig): AgentPaths {
 }
 
 /** Each family's dhcpd has a folder and a log of its own. */
-export function dhcpdPaths({ state, dhcpd }: Pick<AgentConfig, "state" | "dhcpd">, family: 4 | 6): DhcpdPaths {
+export function dhcpdPaths(
+  { state, dhcpd }: { readonly state: string; readonly dhcpd: Pick<AgentConfig["dhcpd"], "program" | "leases"> },
+  family: 4 | 6,
+): DhcpdPaths {
   const name = family === 4 ? "dhcpd" : "dhcpd6";
   const configured = family === 4 ? dhcpd.leases : null;
   return {

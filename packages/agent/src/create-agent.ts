@@ -12,11 +12,13 @@ import {
 import { agentPaths, type AgentPaths } from "./agent-paths.js";
 import { createAttachment, type Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
+import { createWire, type Wire } from "./create-wire.js";
+import { createRetirement, type Retirement } from "./decommission/create-retirement.js";
+import { runLeaseRetirer } from "./decommission/lease-retirer.js";
 import { createDaemons, createDhcpServers, type Daemon } from "./create-daemons.js";
 import { openDesiredKeeper, type DesiredKeeper } from "./desired/desired-keeper.js";
 import { loadIdentity, saveIdentity, type Identity } from "./identity/identity.js";
 import { createLink, type Link } from "./link/link.js";
-import type { ConfiguredAddresses } from "./observe/host/host-knowledge.js";
 import { runHostReporter } from "./observe/host/host-reporter.js";
 import { createSettledInterfaces, type SettledInterfaces } from "./observe/host/settled-interfaces.js";
 import { systemFollowPrograms } from "./observe/interfaces/follow-program.js";
@@ -50,7 +52,8 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   await claimExclusively(paths.state, "agent");
   const identity = await requireIdentity(paths, ports.files);
   let daemons: readonly Daemon[] = [];
-  const ringAll = (): void => daemons.forEach(({ bell }) => bell.ring());
+  let retirement: Retirement | null = null;
+  const ringAll = (): void => [...daemons, ...(retirement === null ? [] : [retirement])].forEach(({ bell }) => bell.ring());
   const keeper = await openDesiredKeeper({ files: ports.files, stateDir: paths.state, rack: identity.rack, onAccepted: ringAll });
   const observer = createInterfaceObserver({ ...ports, programs: systemFollowPrograms });
   const driver = createSupervisedDriver(paths.state, ports.clock);
@@ -63,9 +66,10 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     subnets: () => keeper.current()?.subnets ?? [],
   });
   const attach = createAttachment(config, { keeper, settled });
+  retirement = await createRetirement({ paths, attach, ports });
   daemons = await createDaemons({ paths, observer, attach, servers, driver, ports });
-  const { addresses } = config;
-  return new RunningAgent({ paths, addresses, identity, daemons, keeper, observer, settled, follower, link, attach, ports });
+  const watched = { keeper, observer, settled, follower, link, attach };
+  return new RunningAgent({ config, paths, identity, daemons, retirement, ...watched, ports });
 }
 
 async function requireIdentity(paths: AgentPaths, files: Files): Promise<Identity> {
@@ -101,11 +105,11 @@ function createAgentLink(from: {
 }
 
 interface AgentParts {
+  readonly config: AgentConfig;
   readonly paths: AgentPaths;
-  /** What the configuration says of this host's addresses. */
-  readonly addresses: ConfiguredAddresses;
   readonly identity: Identity;
   readonly daemons: readonly Daemon[];
+  readonly retirement: Retirement | null;
   readonly keeper: DesiredKeeper;
   readonly observer: InterfaceObserver;
   readonly settled: SettledInterfaces;
@@ -118,6 +122,7 @@ interface AgentParts {
 class RunningAgent implements Agent {
   readonly #parts: AgentParts;
   readonly #time: TimeWatch;
+  readonly #wire: Wire;
   readonly #failing = new Map<string, string>();
   #reported = "";
 
@@ -129,6 +134,7 @@ class RunningAgent implements Agent {
       ask: (address) => askTime(address),
       onChange: () => this.#report(),
     });
+    this.#wire = createWire(parts.config, { ...parts, onChange: () => this.#report() });
   }
 
   status(): AgentStatus {
@@ -151,22 +157,28 @@ class RunningAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { paths, addresses, daemons, observer, settled, follower, link, ports } = this.#parts;
+    const { config, paths, daemons, retirement, observer, settled, follower, link, ports } = this.#parts;
+    const { addresses } = config;
     const { clock, log } = ports;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const server = await serveStatus(paths.socket, () => this.status());
     observer.onChange(() => daemons.forEach(({ bell }) => bell.ring()));
     follower.onChange((change) => (change.reset === true ? link.renewLeases() : link.changeLeases(change)));
-    const onPass = (): void => this.#report();
+    const onPass = (): void => {
+      this.#wire.nudge(); // a pass follows every change of addresses and of the desired state
+      this.#report();
+    };
     log.info({ rack: this.#parts.identity.name, state: paths.state }, "agent runs");
     const parts = [
       observer.run(either),
       runHostReporter({ addresses, observer, settled, follower, clock, log, report: (host) => link.reportHost(host) }, either),
       this.#time.run(either),
+      this.#wire.run(either),
       follower.run(either),
       link.run(either),
       ...daemons.map(({ reconciler, bell }) => runReconciler(reconciler, { bell, clock, onPass }, either)),
+      ...(retirement === null ? [] : [runLeaseRetirer(retirement.retirer, retirement, either)]),
     ];
     // One part that fails ends all: the supervisor starts the agent anew, and the daemons serve meanwhile.
     const outcomes = await Promise.allSettled(parts.map((part) => part.catch((error: unknown) => fail(failed, error))));
@@ -203,9 +215,9 @@ class RunningAgent implements Agent {
   }
 
   #problems(): readonly Problem[] {
-    const { keeper, follower, observer } = this.#parts;
-    const damaged = keeper.problem();
-    return [...(damaged === null ? [] : [damaged]), ...follower.health().problems, ...scanProblems(observer.state())];
+    const { keeper, follower, observer, retirement } = this.#parts;
+    const own = [keeper.problem(), retirement?.retirer.problem() ?? null].filter((problem) => problem !== null);
+    return [...own, ...follower.health().problems, ...scanProblems(observer.state()), ...this.#wire.problems()];
   }
 }
 

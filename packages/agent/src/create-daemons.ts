@@ -34,7 +34,8 @@ export interface DaemonParts {
 
 /** The DHCP servers of this rack: here, and only here, it is decided which program serves what. The leases of the first are reported. */
 export function createDhcpServers(paths: AgentPaths, ports: DhcpdPorts): readonly [DhcpServer, ...DhcpServer[]] {
-  return [createDhcpdServer({ family: 4, paths: paths.dhcpd, render: dhcpdGoal }, ports)];
+  const render: DhcpServer["render"] = (desired, attached) => dhcpdGoal(desired, attached, paths.omapi);
+  return [createDhcpdServer({ family: 4, paths: paths.dhcpd, render }, ports)];
 }
 
 /** The reconcilers of all daemons, in the order in which they are shown. */

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { DHCPD_HEADER, type ProbeTarget, type Problem } from "@berth/core";
+import { DHCPD_HEADER, refusalOf, type ProbeTarget, type Problem } from "@berth/core";
 import {
   EnvironmentError,
   errnoOf,
@@ -77,13 +77,14 @@ export function createDhcpdServer(kind: DhcpdKind, ports: DhcpdPorts): DhcpServe
 }
 
 async function validate({ family, paths }: DhcpdKind, ports: DhcpdPorts, path: string): Promise<Problem | null> {
-  const argv = [paths.program, `-${family}`, "-t", "-q", "-cf", path] as const;
-  const remedy = "the file that runs is untouched; correct the subnet named there";
+  // Not -q: with it dhcpd keeps even its reason to itself.
+  const argv = [paths.program, `-${family}`, "-t", "-cf", path] as const;
   try {
     const { status, signal, stderr } = await ports.commands.run(argv, { timeoutMs: CHECK_TIMEOUT_MS });
     if (status === 0) return null;
-    const message = `dhcpd refuses the file: ${lastWords(stderr) || `exit ${status ?? signal ?? "unknown"}`}`;
-    return { code: "dhcpd-check-failed", at: paths.config, message, remedy };
+    const words = stderr.trim() === "" ? `exit ${status ?? signal ?? "unknown"}` : stderr;
+    const text = Buffer.from((await ports.files.read(path)) ?? []).toString("utf8");
+    return refusalOf(text, words, paths.config);
   } catch (error) {
     if (!(error instanceof EnvironmentError) || error.code !== "command-timeout") throw error;
     const message = `dhcpd -t did not end within ${CHECK_TIMEOUT_MS / 1000} s and was killed`;

@@ -5,6 +5,7 @@ import {
   renderDhcpd,
   type DesiredState,
   type HostInterface,
+  type OmapiSettings,
   type ProbeTarget,
   type Problem,
   type RackLinks,
@@ -40,7 +41,7 @@ export interface Attached {
 const KEEP = { kind: "keep", text: null, links: [], linkMark: "", enlistment: [], probes: [], generation: null } as const;
 
 /** What dhcpd should run on IPv4, from the newest accepted desired state and from where this rack's subnets are attached. */
-export function dhcpdGoal(desired: DesiredState | null, attached: Attached | null): DhcpGoal {
+export function dhcpdGoal(desired: DesiredState | null, attached: Attached | null, omapi: OmapiSettings | null = null): DhcpGoal {
   if (desired === null) return { ...KEEP, pending: false, problems: [] };
   if (attached === null) return { ...KEEP, pending: true, problems: [] };
   const compiled = compileDhcpd(desired, attached.local);
@@ -49,7 +50,7 @@ export function dhcpdGoal(desired: DesiredState | null, attached: Attached | nul
   return {
     kind: "run",
     pending: false,
-    text: links.length === 0 ? null : renderDhcpd(compiled.value),
+    text: links.length === 0 ? null : renderDhcpd(compiled.value, omapi),
     links,
     linkMark: links.map((name) => `${name}#${indexOf(name, attached.interfaces)}`).join(" "),
     enlistment: enlistmentAddresses(desired, attached.local),
