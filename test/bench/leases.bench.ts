@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildProgram } from "./build-program.js";
 import { appendMeasurements } from "./leases-append-rows.js";
 import { writeLeasesFile } from "./leases-file.js";
 import { median, type Benchmark, type Measurement } from "./measurement.js";
@@ -34,7 +34,8 @@ export const benchmark: Benchmark = {
     const folder = mkdtempSync(join(tmpdir(), "berth-bench-leases-"));
     try {
       requireProgram("dhcpd-pools");
-      const program = await buildReader(folder);
+      const program = join(folder, "leases-read.mjs");
+      await buildProgram(READ_PROGRAM, program);
       const config = join(folder, "dhcpd.conf");
       writeFileSync(config, "subnet 10.0.0.0 netmask 255.0.0.0 {\n  range 10.0.0.0 10.7.255.255;\n}\n");
       const measurements: Measurement[] = [];
@@ -144,24 +145,6 @@ function measureMemory(shape: Pick<Shape, "path" | "addresses" | "program"> & { 
       most: 1.1,
     }),
   ];
-}
-
-/** The reader as one file of plain JavaScript. */
-async function buildReader(folder: string): Promise<string> {
-  const { build } = (await import(createRequire(import.meta.url).resolve("esbuild"))) as {
-    readonly build: (options: Record<string, unknown>) => Promise<unknown>;
-  };
-  const outfile = join(folder, "leases-read.mjs");
-  await build({
-    entryPoints: [READ_PROGRAM],
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    outfile,
-    logLevel: "error",
-  });
-  return outfile;
 }
 
 function readOnce(program: string, path: string, addresses: number): ReadOutcome {

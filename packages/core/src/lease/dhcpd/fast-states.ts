@@ -39,7 +39,8 @@ const THREE_BYTES = 0xffffff;
 
 /** The three lines that almost every block of a server without failover has, compared eight bytes at a time. */
 const USUAL = doublesOf("  binding state active;\n  next binding state free;\n  rewind binding state free;\n");
-const USUAL_BITS = ACTIVE | (FREE << BITS_NEXT_SHIFT) | (FREE << BITS_REWIND_SHIFT);
+export const USUAL_LENGTH = USUAL.length * 8;
+export const USUAL_BITS = ACTIVE | (FREE << BITS_NEXT_SHIFT) | (FREE << BITS_REWIND_SHIFT);
 /** Bits of `#seen` for the three kinds of state lines; the flags have their own bits. */
 const ALL_STATES = 7;
 
@@ -60,7 +61,7 @@ export class FastStates {
       this.bits = USUAL_BITS;
       this.lines = 3;
       this.#seen = ALL_STATES;
-      at += USUAL.length * 8;
+      at += USUAL_LENGTH;
     }
     for (let next = this.#line(view, at); next > 0; next = this.#line(view, at)) {
       at = next;
@@ -131,7 +132,7 @@ export class FastStates {
   }
 }
 
-function isUsual(view: DataView, at: number): boolean {
+export function isUsual(view: DataView, at: number): boolean {
   for (let i = 0; i < USUAL.length; i++) if (view.getFloat64(at + i * 8, true) !== USUAL[i]) return false;
   return true;
 }
