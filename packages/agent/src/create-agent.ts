@@ -223,7 +223,7 @@ class RunningAgent implements Agent {
       bells.dhcpd.ring();
       bells.named.ring();
     });
-    follower.onChange((change) => (change.reset === true ? link.renewLeases() : link.changeLeases(change)));
+    follower.onChange((change) => (change.reset ? link.renewLeases() : link.changeLeases(change)));
     const onPass = (): void => this.#report();
     log.info({ rack: this.#parts.identity.name, state: paths.state }, "agent runs");
     const parts = [

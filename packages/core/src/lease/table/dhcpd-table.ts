@@ -66,7 +66,9 @@ export class DhcpdTable implements LeaseTable {
   }
 
   takeChanges(): readonly string[] {
-    return [...this.rows4.takeDirty(READER_CHANGES).map((row) => this.#key(row)), ...this.records6.takeDirty(READER_CHANGES)];
+    const keys4 = this.rows4.takeDirty(READER_CHANGES).map((row) => this.#key(row));
+    const keys6 = this.records6.takeDirty(READER_CHANGES);
+    return keys6.size === 0 ? keys4 : [...keys4, ...keys6];
   }
 
   changesFrom(previous: LeaseTable): readonly string[] {

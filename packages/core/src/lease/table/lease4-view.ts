@@ -1,5 +1,6 @@
 import { ipv4FromNumber } from "../../address/ip.js";
 import { emptyLease4Block, type Lease4Block, parseLease4Block } from "../dhcpd/lease4-block.js";
+import { readUsualTail } from "../dhcpd/usual-tail.js";
 import { silentSink } from "../dhcpd/statements.js";
 import { leaseTimeOf } from "../dhcpd/time-value.js";
 import type { Lease4 } from "../model.js";
@@ -95,8 +96,9 @@ export function textOf(table: Lease4Rows, row: number): Lease4Block {
   const { view, bytes, at } = table.record(row);
   const start = at + RECORD_TEXT;
   const end = start + view.getInt32(at + WORD_LENGTH * 4, true);
-  const damaged = (view.getInt32(at + WORD_BITS * 4, true) & BITS_DAMAGED) !== 0;
+  const bits = view.getInt32(at + WORD_BITS * 4, true);
   const block = emptyLease4Block();
-  parseLease4Block({ bytes, start, end, damaged }, block, silentSink);
+  if ((bits & BITS_WHOLE_BODY) === 0) readUsualTail(bytes, start, end, block);
+  else parseLease4Block({ bytes, start, end, damaged: (bits & BITS_DAMAGED) !== 0 }, block, silentSink);
   return block;
 }
