@@ -6,6 +6,8 @@ const PACKAGES = {
   ip: "iproute2",
   dhcpd: "isc-dhcp-server",
   dhclient: "isc-dhcp-client",
+  arping: "iputils-arping",
+  dhcpcd: "dhcpcd-base",
   udhcpc: "udhcpc",
   named: "bind9",
   rndc: "bind9",

@@ -1,7 +1,7 @@
-import { join } from "node:path";
-import type { NamedConfPaths } from "@berth/core";
+import { dirname, join } from "node:path";
+import type { NamedConfPaths, OmapiSettings } from "@berth/core";
 import type { AgentConfig } from "./config.js";
-import type { DhcpdPaths } from "./reconcile/dhcpd.js";
+import type { DhcpdPaths } from "./dhcp/dhcpd-server.js";
 import type { NamedPaths } from "./reconcile/named-activation.js";
 import { statusSocketPath } from "./status/status-socket.js";
 
@@ -10,6 +10,8 @@ export interface AgentPaths {
   readonly state: string;
   readonly socket: string;
   readonly dhcpd: DhcpdPaths;
+  /** Null: OMAPI is off. */
+  readonly omapi: OmapiSettings | null;
   readonly named: NamedPaths;
   readonly namedConf: NamedConfPaths;
   /** Folders to make before anything else. */
@@ -17,19 +19,15 @@ export interface AgentPaths {
 }
 
 export function agentPaths(config: AgentConfig): AgentPaths {
-  const dhcpdFolder = join(config.state, "dhcpd");
+  const dhcpd = dhcpdPaths(config, 4);
   const namedFolder = join(config.state, "named");
   const zones = join(namedFolder, "zones");
   const key = join(namedFolder, "rndc.key");
   return {
     state: config.state,
     socket: statusSocketPath(config.state),
-    dhcpd: {
-      program: config.dhcpd.program,
-      config: join(dhcpdFolder, "dhcpd.conf"),
-      leases: config.dhcpd.leases ?? join(dhcpdFolder, "dhcpd.leases"),
-      log: join(config.state, "dhcpd.log"),
-    },
+    dhcpd,
+    omapi: config.dhcpd.omapi === null ? null : { ...config.dhcpd.omapi, keyFile: join(dirname(dhcpd.config), "omapi.key") },
     named: {
       program: config.named.program,
       conf: join(namedFolder, "named.conf"),
@@ -41,6 +39,18 @@ export function agentPaths(config: AgentConfig): AgentPaths {
       controlPort: config.named.control_port,
     },
     namedConf: { directory: namedFolder, zones, key },
-    folders: [config.state, dhcpdFolder, namedFolder, zones],
+    folders: [config.state, dirname(dhcpd.config), namedFolder, zones],
+  };
+}
+
+/** Each family's dhcpd has a folder and a log of its own. */
+export function dhcpdPaths({ state, dhcpd }: Pick<AgentConfig, "state" | "dhcpd">, family: 4 | 6): DhcpdPaths {
+  const name = family === 4 ? "dhcpd" : "dhcpd6";
+  const configured = family === 4 ? dhcpd.leases : null;
+  return {
+    program: dhcpd.program,
+    config: join(state, name, `${name}.conf`),
+    leases: configured ?? join(state, name, `${name}.leases`),
+    log: join(state, `${name}.log`),
   };
 }

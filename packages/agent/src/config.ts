@@ -19,6 +19,15 @@ export const agentConfigSchema = z.strictObject({
       program: z.string().min(1).default("dhcpd"),
       /** The leases file; null is `dhcpd/dhcpd.leases` in the state folder. */
       leases: z.string().min(1).nullable().default(null),
+      /** How often served links are searched for foreign DHCP servers, about; 0 for never. */
+      foreign_check_seconds: z.int().min(0).max(86_400).default(300),
+      /** Servers that may be there beside ours, by address or server identifier. */
+      known_servers: z.array(ipAddressSchema).default([]),
+      /** Asks dhcpd about leases, and ends those of machines that are gone; null leaves OMAPI off. */
+      omapi: z
+        .strictObject({ port: z.int().min(1).max(65535) })
+        .nullable()
+        .default(null),
     })
     .prefault({}),
   named: z

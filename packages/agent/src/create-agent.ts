@@ -1,38 +1,32 @@
-import { randomInt, randomUUID } from "node:crypto";
-import { BERTH_VERSION, checkClock, findRackLinks, type DesiredState, type Problem } from "@berth/core";
+import { randomUUID } from "node:crypto";
+import { BERTH_VERSION, checkClock, type Problem } from "@berth/core";
 import {
   claimExclusively,
-  createBell,
   createSupervisedDriver,
   EnvironmentError,
-  type Bell,
   type Clock,
   type Commands,
   type Files,
   type Log,
 } from "@berth/host";
 import { agentPaths, type AgentPaths } from "./agent-paths.js";
+import { createAttachment, type Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
+import { createWire, type Wire } from "./create-wire.js";
+import { createRetirement, type Retirement } from "./decommission/create-retirement.js";
+import { runLeaseRetirer } from "./decommission/lease-retirer.js";
+import { createDaemons, createDhcpServers, type Daemon } from "./create-daemons.js";
 import { openDesiredKeeper, type DesiredKeeper } from "./desired/desired-keeper.js";
 import { loadIdentity, saveIdentity, type Identity } from "./identity/identity.js";
 import { createLink, type Link } from "./link/link.js";
-import type { ConfiguredAddresses } from "./observe/host/host-knowledge.js";
 import { runHostReporter } from "./observe/host/host-reporter.js";
 import { createSettledInterfaces, type SettledInterfaces } from "./observe/host/settled-interfaces.js";
 import { systemFollowPrograms } from "./observe/interfaces/follow-program.js";
 import { createInterfaceObserver, type InterfaceObserver, type ScanState } from "./observe/interfaces/interface-observer.js";
-import { followLeases } from "./observe/leases/follow-leases.js";
 import type { LeaseFollower } from "./observe/leases/model.js";
 import { askTime } from "./observe/ntp/ask-time.js";
 import { createTimeWatch, type TimeWatch } from "./observe/ntp/time-watch.js";
-import { createDhcpdReconciler } from "./reconcile/dhcpd.js";
-import { dhcpdGoal, type Attached } from "./reconcile/dhcpd-goal.js";
-import { createEnlistmentLinks, type EnlistmentAddress } from "./reconcile/enlistment.js";
-import { createNamedReconciler } from "./reconcile/named.js";
-import { createFileDigests } from "./reconcile/named-facts.js";
-import { namedGoal } from "./reconcile/named-goal.js";
-import { ensureRndcKey } from "./reconcile/rndc-key.js";
-import { runReconciler, type Reconciler } from "./reconcile/reconciler.js";
+import { runReconciler } from "./reconcile/reconciler.js";
 import type { AgentStatus } from "./status/agent-status.js";
 import { serveStatus } from "./status/status-socket.js";
 
@@ -57,11 +51,14 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   for (const folder of paths.folders) await ports.files.ensureDirectory(folder);
   await claimExclusively(paths.state, "agent");
   const identity = await requireIdentity(paths, ports.files);
-  const bells = { dhcpd: createBell(ports.clock), named: createBell(ports.clock) };
-  const ringAll = (): void => Object.values(bells).forEach((bell) => bell.ring());
+  let daemons: readonly Daemon[] = [];
+  let retirement: Retirement | null = null;
+  const ringAll = (): void => [...daemons, ...(retirement === null ? [] : [retirement])].forEach(({ bell }) => bell.ring());
   const keeper = await openDesiredKeeper({ files: ports.files, stateDir: paths.state, rack: identity.rack, onAccepted: ringAll });
   const observer = createInterfaceObserver({ ...ports, programs: systemFollowPrograms });
-  const follower = followLeases(paths.dhcpd.leases, ports);
+  const driver = createSupervisedDriver(paths.state, ports.clock);
+  const servers = createDhcpServers(paths, { ...ports, driver });
+  const follower = servers[0].leases.follow(ports);
   const link = createAgentLink({ config, paths, identity, keeper, follower, ports });
   const settled = createSettledInterfaces({
     clock: ports.clock,
@@ -69,9 +66,10 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     subnets: () => keeper.current()?.subnets ?? [],
   });
   const attach = createAttachment(config, { keeper, settled });
-  const parts = { paths, addresses: config.addresses, identity, bells, keeper, observer, settled, follower, link, attach, ports };
-  const reconcilers = await createReconcilers(parts);
-  return new RunningAgent({ ...parts, reconcilers });
+  retirement = await createRetirement({ paths, attach, ports });
+  daemons = await createDaemons({ paths, observer, attach, servers, driver, ports });
+  const watched = { keeper, observer, settled, follower, link, attach };
+  return new RunningAgent({ config, paths, identity, daemons, retirement, ...watched, ports });
 }
 
 async function requireIdentity(paths: AgentPaths, files: Files): Promise<Identity> {
@@ -79,32 +77,6 @@ async function requireIdentity(paths: AgentPaths, files: Files): Promise<Identit
   if (identity !== null) return identity;
   const remedy = "run `berth token create` on the region and the line it prints here";
   throw new EnvironmentError("not-joined", paths.state, "this rack has not joined a region", { remedy });
-}
-
-interface Attachment {
-  desired(): DesiredState | null;
-  /** Null while no interfaces were read. */
-  now(): Attached | null;
-}
-
-/** Where the desired subnets are attached now; computed once for each pair of desired state and interfaces. */
-function createAttachment(config: AgentConfig, from: { keeper: DesiredKeeper; settled: SettledInterfaces }): Attachment {
-  const { keeper, settled } = from;
-  const knowledge = { real: new Set(config.addresses.real), vips: new Set(config.addresses.vips) };
-  let known: { readonly desired: unknown; readonly attached: Attached } | null = null;
-  return {
-    desired: () => keeper.current(),
-    now() {
-      const desired = keeper.current();
-      const interfaces = settled.current();
-      if (desired === null || interfaces === null) return null;
-      if (known?.desired !== desired || known.attached.interfaces !== interfaces) {
-        const local = findRackLinks(desired.subnets, interfaces, { ...knowledge, ledgerVips: new Set(desired.vips) });
-        known = { desired, attached: { local, interfaces } };
-      }
-      return known.attached;
-    },
-  };
 }
 
 function createAgentLink(from: {
@@ -133,11 +105,11 @@ function createAgentLink(from: {
 }
 
 interface AgentParts {
+  readonly config: AgentConfig;
   readonly paths: AgentPaths;
-  /** What the configuration says of this host's addresses. */
-  readonly addresses: ConfiguredAddresses;
   readonly identity: Identity;
-  readonly bells: { readonly dhcpd: Bell; readonly named: Bell };
+  readonly daemons: readonly Daemon[];
+  readonly retirement: Retirement | null;
   readonly keeper: DesiredKeeper;
   readonly observer: InterfaceObserver;
   readonly settled: SettledInterfaces;
@@ -147,45 +119,14 @@ interface AgentParts {
   readonly ports: AgentPorts;
 }
 
-async function createReconcilers(parts: AgentParts): Promise<{ dhcpd: Reconciler; named: Reconciler }> {
-  const { paths, observer, attach, ports } = parts;
-  const { files, commands, clock, log } = ports;
-  const driver = createSupervisedDriver(paths.state, clock);
-  const isPresent = ({ link, address, prefixLength }: EnlistmentAddress): boolean =>
-    observer
-      .current()
-      ?.find(({ name }) => name === link)
-      ?.addresses.some((there) => there.address === address && there.prefixLength === prefixLength) ?? false;
-  const enlistment = createEnlistmentLinks({ files, commands, log, stateDir: paths.state, isPresent });
-  await ensureRndcKey(files, paths.named.key);
-  const { port, controlPort } = paths.named;
-  const namedOptions = { paths: paths.namedConf, port, controlPort };
-  const shared = { files, commands, driver, clock, log };
-  return {
-    dhcpd: createDhcpdReconciler({
-      ...shared,
-      paths: paths.dhcpd,
-      enlistment,
-      goal: () => dhcpdGoal(attach.desired(), attach.now()),
-    }),
-    named: createNamedReconciler({
-      ...shared,
-      paths: paths.named,
-      digests: createFileDigests(files),
-      served: { last: null },
-      queryId: () => randomInt(65_536),
-      goal: () => namedGoal(attach.desired(), attach.now()?.local ?? null, namedOptions),
-    }),
-  };
-}
-
 class RunningAgent implements Agent {
-  readonly #parts: AgentParts & { readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler } };
+  readonly #parts: AgentParts;
   readonly #time: TimeWatch;
+  readonly #wire: Wire;
   readonly #failing = new Map<string, string>();
   #reported = "";
 
-  constructor(parts: AgentParts & { readonly reconcilers: { readonly dhcpd: Reconciler; readonly named: Reconciler } }) {
+  constructor(parts: AgentParts) {
     this.#parts = parts;
     this.#time = createTimeWatch({
       clock: parts.ports.clock,
@@ -193,10 +134,11 @@ class RunningAgent implements Agent {
       ask: (address) => askTime(address),
       onChange: () => this.#report(),
     });
+    this.#wire = createWire(parts.config, { ...parts, onChange: () => this.#report() });
   }
 
   status(): AgentStatus {
-    const { identity, link, keeper, follower, observer, reconcilers, ports } = this.#parts;
+    const { identity, link, keeper, follower, observer, daemons, ports } = this.#parts;
     const interfaces = observer.current();
     const skew = checkClock("this host", "clock", link.status().clockAheadMs);
     return {
@@ -206,7 +148,7 @@ class RunningAgent implements Agent {
       pid: ports.pid,
       link: link.status(),
       accepted: keeper.current()?.generation ?? 0,
-      daemons: [reconcilers.dhcpd.status(), reconcilers.named.status()],
+      daemons: daemons.map(({ reconciler }) => reconciler.status()),
       leases: follower.health(),
       interfaces: { read: interfaces !== null, count: interfaces?.length ?? 0 },
       problems: [...this.#problems(), ...(skew === null ? [] : [skew])], // the region measures it itself
@@ -214,26 +156,28 @@ class RunningAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { paths, addresses, bells, observer, settled, follower, link, reconcilers, ports } = this.#parts;
+    const { config, paths, daemons, retirement, observer, settled, follower, link, ports } = this.#parts;
+    const { addresses } = config;
     const { clock, log } = ports;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const server = await serveStatus(paths.socket, () => this.status());
-    observer.onChange(() => {
-      bells.dhcpd.ring();
-      bells.named.ring();
-    });
+    observer.onChange(() => daemons.forEach(({ bell }) => bell.ring()));
     follower.onChange((change) => (change.reset ? link.renewLeases() : link.changeLeases(change)));
-    const onPass = (): void => this.#report();
+    const onPass = (): void => {
+      this.#wire.nudge(); // a pass follows every change of addresses and of the desired state
+      this.#report();
+    };
     log.info({ rack: this.#parts.identity.name, state: paths.state }, "agent runs");
     const parts = [
       observer.run(either),
       runHostReporter({ addresses, observer, settled, follower, clock, log, report: (host) => link.reportHost(host) }, either),
       this.#time.run(either),
+      this.#wire.run(either),
       follower.run(either),
       link.run(either),
-      runReconciler(reconcilers.dhcpd, { bell: bells.dhcpd, clock, onPass }, either),
-      runReconciler(reconcilers.named, { bell: bells.named, clock, onPass }, either),
+      ...daemons.map(({ reconciler, bell }) => runReconciler(reconciler, { bell, clock, onPass }, either)),
+      ...(retirement === null ? [] : [runLeaseRetirer(retirement.retirer, retirement, either)]),
     ];
     // One part that fails ends all: the supervisor starts the agent anew, and the daemons serve meanwhile.
     const outcomes = await Promise.allSettled(parts.map((part) => part.catch((error: unknown) => fail(failed, error))));
@@ -245,8 +189,8 @@ class RunningAgent implements Agent {
 
   /** Tells the region what is written and running, when that differs from what was last told. */
   #report(): void {
-    const { link, keeper, reconcilers } = this.#parts;
-    const daemons = [reconcilers.dhcpd.status(), reconcilers.named.status()];
+    const { link, keeper } = this.#parts;
+    const daemons = this.#parts.daemons.map(({ reconciler }) => reconciler.status());
     const status = {
       accepted: keeper.current()?.generation ?? 0,
       daemons,
@@ -270,9 +214,9 @@ class RunningAgent implements Agent {
   }
 
   #problems(): readonly Problem[] {
-    const { keeper, follower, observer } = this.#parts;
-    const damaged = keeper.problem();
-    return [...(damaged === null ? [] : [damaged]), ...follower.health().problems, ...scanProblems(observer.state())];
+    const { keeper, follower, observer, retirement } = this.#parts;
+    const own = [keeper.problem(), retirement?.retirer.problem() ?? null].filter((problem) => problem !== null);
+    return [...own, ...follower.health().problems, ...scanProblems(observer.state()), ...this.#wire.problems()];
   }
 }
 

@@ -4,7 +4,10 @@ import { createContext } from "./cli-context.js";
 import type { CliPorts } from "./cli-ports.js";
 import { allocationCommands } from "./commands/allocation.js";
 import { auditCommands } from "./commands/audit.js";
+import { apiTokenCommands } from "./commands/api-token.js";
 import { completionCommand } from "./commands/completion.js";
+import { exportCommands } from "./commands/export.js";
+import { importCommands } from "./commands/import.js";
 import { leaseCommands } from "./commands/lease.js";
 import { machineCommands } from "./commands/machine.js";
 import { nameCommands } from "./commands/name.js";
@@ -40,6 +43,7 @@ Examples:
   berth machine list
   berth machine enroll 52:54:00:12:34:56 --name node-1
   berth lease list --mac 52:54 -o json
+  berth import csv --dry-run machines.csv
 `;
 
 /** Builds the whole command. Nothing is read, sent or printed before it parses arguments. */
@@ -60,6 +64,8 @@ export function createCli(ports: CliPorts): Command {
   statusCommand(program, context);
   subnetCommands(program, context);
   machineCommands(program, context);
+  importCommands(program, context);
+  exportCommands(program, context);
   allocationCommands(program, context);
   leaseCommands(program, context);
   rackCommands(program, context);
@@ -70,6 +76,7 @@ export function createCli(ports: CliPorts): Command {
   problemCommands(program, context);
   auditCommands(program, context);
   tokenCommands(program, context);
+  apiTokenCommands(program, context);
   completionCommand(program, context);
   return program;
 }

@@ -11,13 +11,22 @@ export const LINK_PORT = 7481;
 /** Addresses that are named in the configuration, of each kind. */
 const ADDRESSES_MAX = 4096;
 
+const WEBHOOKS_MAX = 16;
+const webhookSchema = z.strictObject({
+  url: z.url({ protocol: /^https?$/, error: "write http://... or https://..." }),
+  /** File of the secret that deliveries are signed with. */
+  secretFile: z.string().min(1),
+});
+
 /**
  * The coordinator's configuration file, YAML or JSON; options of `berth-coordinator serve` win over it. `coordinator.reference.yaml` beside
  * this package documents each key; a test holds it against these defaults.
  */
 export const coordinatorConfigSchema = z.strictObject({
-  /** Folder of the database, the certificate authority and the admin token. */
+  /** Folder of the certificate authority, the admin token and, unless `database` says otherwise, the database. */
   data: z.string().min(1).default("/var/lib/berth-coordinator"),
+  /** A PostgreSQL database that several coordinators may share, `postgres://...`; null keeps the region in the data folder. */
+  database: z.string().min(1).nullable().default(null),
   api: z
     .strictObject({
       /** Where the HTTP API listens: HOST:PORT on loopback. */
@@ -52,6 +61,14 @@ export const coordinatorConfigSchema = z.strictObject({
     .strictObject({
       /** Time servers that machines are given where no rack of their network answers. */
       upstreams: z.array(ipAddressSchema).default([]),
+    })
+    .prefault({}),
+  notices: z
+    .strictObject({
+      /** Writes everything that happens to the log, too. */
+      log: z.boolean().default(false),
+      /** Receivers of signed JSON. */
+      webhooks: z.array(webhookSchema).max(WEBHOOKS_MAX).default([]),
     })
     .prefault({}),
   log: z.strictObject({ level: z.enum(["debug", "info", "warn", "error"]).default("info") }).prefault({}),

@@ -20,7 +20,10 @@ import { splitEndpoint, type CoordinatorConfig } from "./config.js";
 import { createApi } from "./http/create-api.js";
 import { listenOnAddress, listenOnSocket, type ApiEndpoint } from "./http/listen-api.js";
 import type { ApiPorts, JoinLineRequest } from "./http/ports.js";
-import { createTokenAuth, digestApiToken, makeApiToken, type Auth } from "./http/token-auth.js";
+import { openApiTokens, type ApiTokens } from "./http/api-tokens.js";
+import { digestApiToken, makeApiToken, type StoredToken } from "./http/token-auth.js";
+import type { Notices } from "./notices/create-notices.js";
+import { openNotices } from "./notices/open-notices.js";
 import { createHub, type Hub } from "./hub/hub.js";
 import type { Ledger } from "./ledger/ledger.js";
 import { openLedger } from "./ledger/open-ledger.js";
@@ -29,10 +32,12 @@ import { createOwnAddresses, type OwnAddresses } from "./own-host/own-addresses.
 import { createPlanner, type Planner } from "./plan/planner.js";
 import { createToken } from "./racks/create-token.js";
 import { createRackRegistry, type RackRegistry } from "./racks/rack-registry.js";
+import { createPostgresStore } from "./store/postgres/postgres-store.js";
 import { createSqliteStore } from "./store/sqlite-store.js";
-import type { Store } from "./store/store.js";
+import type { Store, TopologyStore } from "./store/store.js";
 import { openTls, type Tls } from "./tls/open-tls.js";
-import { createProblemWatch, type ProblemWatch } from "./topology/problem-watch.js";
+import { shareAuthority } from "./tls/share-authority.js";
+import type { ProblemWatch } from "./topology/problem-watch.js";
 import { createTopologyKeeper, type TopologyKeeper } from "./topology/topology-keeper.js";
 
 export interface CoordinatorPorts {
@@ -58,9 +63,11 @@ interface Parts {
   readonly ledger: Ledger;
   readonly planner: Planner;
   readonly hub: Hub;
-  readonly auth: Auth;
+  readonly apiTokens: ApiTokens;
   readonly keeper: TopologyKeeper;
   readonly problems: ProblemWatch;
+  /** Null when nobody wants to be told. */
+  readonly notices: Notices | null;
   /** Null where the link listens on one address or is told where it is. */
   readonly own: OwnAddresses | null;
   /** What agents are told to dial, best first. */
@@ -69,7 +76,7 @@ interface Parts {
 
 /** Opens the data folder and puts a coordinator together; nothing listens yet. Throws `data-folder-in-use`, `store-newer`, `key-unreadable`. */
 export async function createCoordinator(config: CoordinatorConfig, ports: CoordinatorPorts): Promise<Coordinator> {
-  const store = await createSqliteStore(config.data, ports);
+  const store = await openStore(config, ports);
   try {
     const registry = await createRackRegistry({ store, ...ports });
     const racks = (): readonly RackView[] => registry.views();
@@ -81,17 +88,12 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     const { addresses } = config;
     const keeper: TopologyKeeper = await createTopologyKeeper({ ...ports, registry, ledger, store, addresses });
     const topology = (): Topology => keeper.current();
-    const planner: Planner = await createPlanner({
-      ledger,
-      racks,
-      store,
-      ...ports,
-      policy: { ...config.dns, ntpUpstreams: config.ntp.upstreams },
-      topology,
-    });
+    const policy = { ...config.dns, ntpUpstreams: config.ntp.upstreams };
+    const planner: Planner = await createPlanner({ ledger, racks, store, ...ports, policy, topology });
     const own = await openOwnAddresses(config, keeper, ports);
     const advertised = (): readonly string[] => advertisedLink(config, own?.list() ?? []);
     const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];
+    if (config.database !== null) await shareAuthority(store.settings, config.data, ports.files);
     const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
     const hub = createHub({
       ...ports,
@@ -107,18 +109,26 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     planner.onDesired((rackId) => hub.push(rackId));
     registry.onChange(() => planner.nudge());
     keeper.onChange(() => planner.nudge());
-    const found = (): FoundProblem[] => [
+    const find = (): FoundProblem[] => [
       ...regionProblems([store.problem() ?? [], ...hub.problems()].flat()),
       ...currentProblems(racks(), planner.problems(), topologyProblems(keeper.current())),
     ];
-    const problems = createProblemWatch(found, ports.clock);
-    const auth = await openAuth(config.data, ports.files);
-    const parts = { config, ports, store, tls, registry, ledger, planner, hub, auth, keeper, problems, own, advertised };
+    const vipMoves: TopologyStore["moves"] = (asked) => keeper.moves(asked);
+    const told = await openNotices(config.notices, { ...ports, store, racks, vipMoves, find });
+    ledger.onChange(() => told.notices?.nudge());
+    const fixed = [await adminToken(config.data, ports.files)];
+    const apiTokens = await openApiTokens({ store, ...ports, fixed });
+    const parts = { config, ports, store, tls, registry, ledger, planner, hub, apiTokens, keeper, ...told, own, advertised };
     return new RunningCoordinator(parts);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** In the data folder, unless the region has a database that coordinators share. */
+function openStore({ data, database }: CoordinatorConfig, ports: CoordinatorPorts): Promise<Store> {
+  return database === null ? createSqliteStore(data, ports) : createPostgresStore(database, ports);
 }
 
 /** Only who listens everywhere has to look where that is. */
@@ -136,12 +146,12 @@ async function openOwnAddresses(
 const TOKEN_MAX = 1024;
 
 /** The admin's token is made at the first start and lies in the data folder, for its owner alone. */
-async function openAuth(dataFolder: string, files: Files): Promise<Auth> {
+async function adminToken(dataFolder: string, files: Files): Promise<StoredToken> {
   const path = join(dataFolder, "admin.token");
   const saved = await files.read(path, TOKEN_MAX);
   const token = saved === null ? makeApiToken() : Buffer.from(saved).toString("utf8").trim();
   if (saved === null) await files.replace(path, `${token}\n`, 0o600);
-  return createTokenAuth([{ name: "admin", role: "admin", digest: digestApiToken(token) }]);
+  return { name: "admin", role: "admin", digest: digestApiToken(token) };
 }
 
 class RunningCoordinator implements Coordinator {
@@ -157,7 +167,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { hub, keeper, own, planner, problems, store, ports } = this.#parts;
+    const { apiTokens, hub, keeper, ledger, notices, own, planner, problems, store, ports } = this.#parts;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const stopAll = (error: unknown): never => {
@@ -165,7 +175,7 @@ class RunningCoordinator implements Coordinator {
       throw error;
     };
     try {
-      const parts = [planner, hub, keeper, problems, ...(own === null ? [] : [own])];
+      const parts = [ledger, planner, hub, keeper, problems, apiTokens, ...[own, notices].filter((part) => part !== null)];
       const running = [...parts.map((part) => part.run(either)), this.#serveApi(either)];
       const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));
       const failure = settled.find((outcome) => outcome.status === "rejected");
@@ -196,7 +206,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   #apiPorts(): ApiPorts {
-    const { ledger, registry, planner, auth, ports, keeper, problems, store } = this.#parts;
+    const { ledger, registry, planner, apiTokens, ports, keeper, problems, store } = this.#parts;
     return {
       ledger,
       racks: () => registry.views(),
@@ -207,7 +217,8 @@ class RunningCoordinator implements Coordinator {
       problems: () => problems.list(),
       vipMoves: (asked) => keeper.moves(asked),
       audit: store.audit,
-      auth,
+      auth: apiTokens,
+      apiTokens,
       clock: ports.clock,
       log: ports.log,
       version: BERTH_VERSION,

@@ -42,6 +42,14 @@ export * from "./interface/real-address-on.js";
 export * from "./interface/route-evidence.js";
 export * from "./interface/find-rack-links.js";
 
+// omapi: asking dhcpd about its leases
+export * from "./omapi/message.js";
+export * from "./omapi/encode-message.js";
+export * from "./omapi/omapi-reader.js";
+export * from "./omapi/requests.js";
+export * from "./omapi/objects.js";
+export * from "./dhcpd/omapi.js";
+
 // topology: all racks' observations merged
 export type * from "./topology/rack-view.js";
 export * from "./topology/persistent-map.js";
@@ -65,6 +73,7 @@ export * from "./topology/kept-addresses.js";
 export * from "./names/host-name.js";
 export * from "./names/premade.js";
 export * from "./names/client-name.js";
+export * from "./names/assign-client-names.js";
 export * from "./names/a-label.js";
 
 // ipam: the ledger of static allocations
@@ -93,11 +102,22 @@ export * from "./ipam/reserve.js";
 export * from "./ipam/change-record.js";
 export * from "./ipam/domain-of-name.js";
 export * from "./ipam/check-ledger.js";
+export * from "./ipam/enroll-all.js";
+
+// import: machines as other systems have them
+export * from "./import/import-row.js";
+export * from "./import/read-csv.js";
+export * from "./import/read-dhcpd-conf.js";
+export * from "./import/read-maas.js";
+export * from "./import/read-netbox.js";
+export * from "./import/shared-addresses.js";
+export * from "./import/finish-rows.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";
 export * from "./desired/digest.js";
 export * from "./desired/accept.js";
+export * from "./desired/retirement.js";
 
 // plan: ledger and topology to desired states
 export type { PlanPolicy, PlanSources } from "./plan/site-view.js";
@@ -128,6 +148,15 @@ export * from "./dns/compose.js";
 export * from "./dhcp-packet/model.js";
 export * from "./dhcp-packet/encode-question.js";
 export * from "./dhcp-packet/decode-reply.js";
+export * from "./dhcp-packet/question-hardware-address.js";
+
+// wire: who answers for an address
+export * from "./wire/arping.js";
+export * from "./wire/wire-answer.js";
+export * from "./wire/wire-book.js";
+
+// foreign-dhcp: servers on our links that are none of ours
+export * from "./foreign-dhcp/foreign-servers.js";
 
 // reconcile: what to do next, from desired, written and running
 export * from "./reconcile/daemon-step.js";
@@ -157,6 +186,9 @@ export * from "./api/lease-search.js";
 export * from "./api/allocation.js";
 export * from "./api/machine.js";
 export * from "./api/machine-list.js";
+export * from "./api/import.js";
+export * from "./api/subnet-servers.js";
+export * from "./api/api-token.js";
 export * from "./api/rack.js";
 export * from "./api/system.js";
 export * from "./api/rack-report.js";
@@ -167,3 +199,13 @@ export * from "./api/name.js";
 export * from "./api/reservation.js";
 export * from "./api/audit.js";
 export * from "./api/vip-report.js";
+
+// notice: what happens, for other programs
+export * from "./notice/notice.js";
+
+// export: machines as other systems want them
+export * from "./export/exported-machine.js";
+export * from "./export/machines-csv.js";
+export * from "./export/hosts-file.js";
+export * from "./export/ansible-inventory.js";
+export * from "./export/network-config.js";

@@ -20,7 +20,8 @@ import { openLedger } from "../../../packages/coordinator/src/ledger/open-ledger
 import { createSqliteStore } from "../../../packages/coordinator/src/store/sqlite-store.js";
 import type { Store } from "../../../packages/coordinator/src/store/store.js";
 import type { ApiPorts } from "../../../packages/coordinator/src/http/ports.js";
-import { createTokenAuth, digestApiToken } from "../../../packages/coordinator/src/http/token-auth.js";
+import { openApiTokens } from "../../../packages/coordinator/src/http/api-tokens.js";
+import { digestApiToken } from "../../../packages/coordinator/src/http/token-auth.js";
 
 export const ADMIN_TOKEN = "berth_admin-for-tests";
 export const READ_TOKEN = "berth_read-for-tests";
@@ -104,6 +105,8 @@ export interface ApiFixture {
   readonly tokens: { rack?: string; site?: string; ttlSeconds: number; replace: boolean }[];
   readonly ports: ApiPorts;
   readonly store: Store;
+  /** Where the store keeps its files. */
+  readonly dataFolder: string;
   readonly close: () => Promise<void>;
 }
 
@@ -121,6 +124,11 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
   const clock: Clock = { now: () => state.nowMs, monotonic: () => 0, sleep: () => Promise.resolve() };
   const folder = await mkdtemp(join(tmpdir(), "berth-api-"));
   const store = await createSqliteStore(folder, { clock, log: silentLog });
+  const fixed = [
+    { name: "admin", role: "admin", digest: digestApiToken(ADMIN_TOKEN) },
+    { name: "watcher", role: "read", digest: digestApiToken(READ_TOKEN) },
+  ] as const;
+  const apiTokens = await openApiTokens({ store, clock, log: silentLog, fixed });
   const ports: ApiPorts = {
     ledger: await openLedger({ store, racks: () => state.racks, clock, log: silentLog }),
     racks: () => state.racks,
@@ -142,10 +150,8 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
       currentProblems(state.racks, state.planProblems).map((problem) => ({ ...problem, since: isoTime(state.nowMs - 1000) })),
     vipMoves: (asked) => store.topology.moves(asked),
     audit: store.audit,
-    auth: createTokenAuth([
-      { name: "admin", role: "admin", digest: digestApiToken(ADMIN_TOKEN) },
-      { name: "watcher", role: "read", digest: digestApiToken(READ_TOKEN) },
-    ]),
+    auth: apiTokens,
+    apiTokens,
     clock,
     log: silentLog,
     version: "0.1.0",
@@ -158,7 +164,7 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
     await store.close();
     await rm(folder, { recursive: true });
   };
-  return Object.assign(state, { api, store, removed, tokens, ports, close });
+  return Object.assign(state, { api, store, dataFolder: folder, removed, tokens, ports, close });
 }
 
 export interface Answer {

@@ -24,8 +24,7 @@ export function registerStopDaemons(program: Command, ports: AgentCliPorts): voi
         return;
       }
       const driver = createSupervisedDriver(paths.state, ports.clock);
-      await driver.stop("dhcpd");
-      await driver.stop("named");
+      for (const name of ["dhcpd", "dhcpd6", "named"]) await driver.stop(name);
       await createEnlistmentLinks({ ...ports, log: silentLog, stateDir: paths.state, isPresent: () => false }).ensure([]);
       ports.stdout("dhcpd and named are stopped\n");
     });

@@ -6,7 +6,7 @@ import { errnoOf, type Commands } from "@berth/host";
 /** Is that port of this address taken by somebody else? Answers the problem with its holder, or null when it is free. */
 export async function checkPortFree(
   commands: Commands,
-  place: { readonly address: IpAddress | "0.0.0.0"; readonly port: number; readonly protocol: "udp" | "tcp" },
+  place: { readonly address: IpAddress | "0.0.0.0" | "::"; readonly port: number; readonly protocol: "udp" | "tcp" },
 ): Promise<Problem | null> {
   const errno = await (place.protocol === "udp" ? tryUdp(place.address, place.port) : tryTcp(place.address, place.port));
   if (errno === null || errno === "EADDRNOTAVAIL") return null;

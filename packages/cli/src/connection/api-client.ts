@@ -9,6 +9,8 @@ export interface Call<T> {
   /** Below the API's root: `/subnets/1`. Build it with {@link apiPath}. */
   readonly path: string;
   readonly body?: unknown;
+  /** How long the answer may take where it is much work. */
+  readonly silenceMs?: number;
   readonly answer: z.ZodType<T>;
 }
 
@@ -30,13 +32,14 @@ export function apiPath(...parts: readonly string[]): string {
 }
 
 export function createApiClient(target: ApiTarget, { authority, token }: ApiClientOptions): ApiClient {
-  const call = async <T>({ answer, body, method = "GET", path }: Call<T>): Promise<T> => {
+  const call = async <T>({ answer, body, method = "GET", path, silenceMs }: Call<T>): Promise<T> => {
     const response = await exchange(target, {
       method,
       path: `${API_ROOT}${path}`,
       headers: token === null ? {} : { authorization: `Bearer ${token}` },
       body: body === undefined ? null : JSON.stringify(body),
       authority,
+      ...(silenceMs === undefined ? {} : { silenceMs }),
     });
     return readAnswer(target, response, answer);
   };

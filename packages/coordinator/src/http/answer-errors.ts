@@ -20,7 +20,7 @@ export function acceptedValue<T>(result: Result<T>): T {
 /** Makes every error answer RFC 9457 JSON; only bugs and failures of the world are logged. */
 export function answerErrors(api: FastifyInstance, log: Log): void {
   api.setErrorHandler<FastifyError>((error, request, reply) => {
-    const { status, problems } = classify(error, api.initialConfig.bodyLimit ?? 0);
+    const { status, problems } = classify(error, request.routeOptions.bodyLimit ?? api.initialConfig.bodyLimit ?? 0);
     if (status >= 500)
       log.error({ method: request.method, route: request.routeOptions.url, error: describeError(error) }, "request failed");
     return sendError(reply, status, problems);

@@ -7,6 +7,8 @@ import type { ApiPorts } from "./ports.js";
 import { allocationRoutes } from "./routes/allocations.js";
 import { auditRoutes } from "./routes/audit.js";
 import { eventRoutes } from "./routes/events.js";
+import { apiTokenRoutes } from "./routes/api-tokens.js";
+import { importRoutes } from "./routes/import.js";
 import { leaseRoutes } from "./routes/leases.js";
 import { machineRoutes } from "./routes/machines.js";
 import { nameRoutes } from "./routes/names.js";
@@ -15,6 +17,7 @@ import { problemRoutes } from "./routes/problems.js";
 import { rackRoutes } from "./routes/racks.js";
 import { reservationRoutes } from "./routes/reservations.js";
 import { subnetRoutes } from "./routes/subnets.js";
+import { subnetServerRoutes } from "./routes/subnet-servers.js";
 import { systemRoutes } from "./routes/system.js";
 import { tokenRoutes } from "./routes/tokens.js";
 import { vipRoutes } from "./routes/vips.js";
@@ -44,7 +47,9 @@ export async function createApi(ports: ApiPorts): Promise<FastifyInstance> {
   for (const routes of [
     systemRoutes,
     subnetRoutes,
+    subnetServerRoutes,
     machineRoutes,
+    importRoutes,
     allocationRoutes,
     leaseRoutes,
     rackRoutes,
@@ -53,6 +58,7 @@ export async function createApi(ports: ApiPorts): Promise<FastifyInstance> {
     nameRoutes,
     reservationRoutes,
     tokenRoutes,
+    apiTokenRoutes,
     problemRoutes,
     auditRoutes,
     eventRoutes,

@@ -2,6 +2,7 @@ import type { Clock, Log } from "@berth/host";
 import type { CurrentProblem, DesiredState, Problem, RackView, Result, Topology } from "@berth/core";
 import type { Ledger } from "../ledger/ledger.js";
 import type { AuditStore, TopologyStore } from "../store/store.js";
+import type { ApiTokens } from "./api-tokens.js";
 import type { Auth } from "./token-auth.js";
 
 /** What a host types to join as a rack: shown once, its secret kept only as a digest. `expiresAt` in milliseconds since 1970. */
@@ -40,6 +41,7 @@ export interface ApiPorts {
   readonly vipMoves: TopologyStore["moves"];
   readonly audit: Pick<AuditStore, "list" | "newest">;
   readonly auth: Auth;
+  readonly apiTokens: Pick<ApiTokens, "list" | "create" | "revoke">;
   readonly clock: Clock;
   readonly log: Log;
   /** Version of the software, for people. */

@@ -44,10 +44,16 @@ export interface Ledger {
   quarantines(): readonly Quarantine[];
   reservations(): readonly Reservation[];
   records(): readonly NameRecord[];
+  /** One machine by its id, as of the last commit; null when there is none. Costs the same in a ledger of any size. */
+  machine(id: string): Machine | null;
+  /** What one machine holds, likewise. */
+  allocationsOf(machineId: string): readonly Allocation[];
   createSubnet(request: SubnetRequest, by?: By): Promise<Result<Subnet>>;
   changeSubnet(id: number, change: Partial<SubnetRequest>, by?: By): Promise<Result<Subnet>>;
   removeSubnet(id: number, by?: By): Promise<Result<Subnet>>;
   enroll(request: EnrollRequest, by?: By): Promise<Result<Enrolled>>;
+  /** All of them in one commit, or none and every refusal, at `machines[12]....`. */
+  enrollAll(requests: readonly EnrollRequest[], by?: By): Promise<Result<readonly Enrolled[]>>;
   /** By machine id, name or NIC. Its addresses rest before anybody else gets them. */
   release(machine: string, by?: By): Promise<Result<Machine>>;
   /** Writes a machine down that has no address yet. */
@@ -71,4 +77,6 @@ export interface Ledger {
   onChange(listener: () => void): () => void;
   /** Resolves when every change asked for so far is committed or refused. */
   settled(): Promise<void>;
+  /** Follows what other coordinators commit to the same database, until aborted. Ends at once where there are none. */
+  run(signal: AbortSignal): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import {
   changeMachine,
+  enrollAll,
   enlistMachine,
   enrollMachine,
   findMachine,
@@ -13,7 +14,7 @@ import { taggedMachineOf } from "./entity-tag.js";
 import type { Ledger } from "./ledger.js";
 import { newIds } from "./new-id.js";
 
-type MachineCommands = Pick<Ledger, "enroll" | "enlist" | "changeMachine" | "release">;
+type MachineCommands = Pick<Ledger, "enroll" | "enrollAll" | "enlist" | "changeMachine" | "release">;
 
 export function machineCommands(state: LedgerState, queue: CommitQueue): MachineCommands {
   const current = (reference: string) => (): unknown => {
@@ -27,6 +28,13 @@ export function machineCommands(state: LedgerState, queue: CommitQueue): Machine
         action: "enroll-machine",
         decide: ({ observed, now }) => enrollMachine(state, request, { observed, now, ...newIds(state) }),
         subject: ({ machine, allocation }) => `${machine.id} ${allocation.name} ${allocation.address}`,
+      }),
+    enrollAll: (requests, by) =>
+      queue.submit({
+        ...askerOf(by),
+        action: "import-machines",
+        decide: ({ observed, now }) => enrollAll(state, requests, { observed, now, newIds: () => newIds(state) }),
+        subject: (enrolled) => `${enrolled.length} machines`,
       }),
     enlist: (request, by) =>
       queue.submit({

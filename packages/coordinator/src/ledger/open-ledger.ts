@@ -3,6 +3,7 @@ import type { Clock, Log } from "@berth/host";
 import type { Store } from "../store/store.js";
 import { allocationCommands } from "./allocation-commands.js";
 import { CommitQueue } from "./commit-queue.js";
+import { committedAllocationsOf, committedMachine } from "./committed-records.js";
 import type { Ledger } from "./ledger.js";
 import { machineCommands } from "./machine-commands.js";
 import { nameCommands } from "./name-commands.js";
@@ -20,12 +21,12 @@ export interface LedgerPorts {
   readonly kept?: (site: string, address: IpAddress) => ObservedHolder | null;
 }
 
-/** Loads the ledger from the store and answers for it from then on. Only one may be open on a store. */
+/** Loads the ledger from the store and answers for it from then on. Only one may be open on a store; where coordinators share a database each has a store of its own. */
 export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
   const { revision, content } = await ports.store.ledger.load();
   const state = new LedgerState(content);
   const view = new CommittedView(state, revision);
-  const queue = new CommitQueue(state, { ...ports, store: ports.store.ledger }, (next) => view.committed(next));
+  const queue = new CommitQueue({ state, revision }, { ...ports, store: ports.store.ledger }, (next) => view.committed(next));
   view.inFlight = () => queue.inFlight;
   return {
     get revision() {
@@ -37,12 +38,15 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
     quarantines: () => view.quarantines(),
     reservations: () => view.reservations(),
     records: () => view.records(),
+    machine: (id) => committedMachine(state, id, queue.inFlight),
+    allocationsOf: (machineId) => committedAllocationsOf(state, machineId, queue.inFlight),
     ...subnetCommands(state, queue),
     ...machineCommands(state, queue),
     ...allocationCommands(state, queue),
     ...nameCommands(state, queue),
     onChange: (listener) => view.onChange(listener),
     settled: () => queue.settled(),
+    run: async (signal) => ports.store.ledger.shared?.watch((heard) => queue.lookForNews(heard), signal),
   };
 }
 

@@ -12,6 +12,7 @@ import {
 } from "@berth/core";
 import { EnvironmentError } from "@berth/host";
 import { UNWRITABLE } from "./store-error.js";
+import type { ApiTokenRecord, ApiTokenStore } from "./api-token-store.js";
 import type {
   AuditEntry,
   DesiredRecord,
@@ -34,6 +35,7 @@ export class MemoryDisk {
   revision = 0;
   readonly racks = new Map<string, RackRecord>();
   readonly tokens = new Map<string, TokenRecord>();
+  readonly apiTokens = new Map<string, ApiTokenRecord>();
   readonly settings = new Map<string, string>();
   readonly desired = new Map<string, DesiredRecord>();
   readonly serials = new Map<string, SerialRecord>();
@@ -54,9 +56,16 @@ export function createMemoryStore(disk: MemoryDisk = new MemoryDisk()): Store {
     ledger: memoryLedger(disk, guard),
     racks: memoryRacks(disk, guard),
     tokens: memoryTokens(disk, guard),
+    apiTokens: memoryApiTokens(disk, guard),
     settings: {
       get: (name) => guard.read(() => disk.settings.get(name) ?? null),
       set: (name, value) => guard.write(() => void disk.settings.set(name, value)),
+      claim: (name, value) =>
+        guard.write(() => {
+          const there = disk.settings.get(name) ?? value;
+          disk.settings.set(name, there);
+          return there;
+        }),
     },
     plans: {
       load: () => guard.read(() => ({ desired: copy([...disk.desired.values()]), serials: copy([...disk.serials.values()]) })),
@@ -141,6 +150,7 @@ function memoryLedger(disk: MemoryDisk, guard: Guard): LedgerStore {
         disk.revision += 1;
         return disk.revision;
       }),
+    shared: null,
   };
 }
 
@@ -301,5 +311,20 @@ function memoryTopology(disk: MemoryDisk, guard: Guard): TopologyStore {
           .reverse()
           .slice(0, limit),
       ),
+  };
+}
+
+function memoryApiTokens(disk: MemoryDisk, guard: Guard): ApiTokenStore {
+  return {
+    list: () => guard.read(() => copy([...disk.apiTokens.values()].sort((a, b) => (a.name < b.name ? -1 : 1)))),
+    add: (token) =>
+      guard.write(() => {
+        const taken = [...disk.apiTokens.values()].some(
+          ({ digest, id, name }) => id === token.id || name === token.name || digest === token.digest,
+        );
+        if (taken) throw new EnvironmentError("store-conflict", "memory", `API token ${token.name} is there already`);
+        disk.apiTokens.set(token.id, copy(token));
+      }),
+    remove: (id) => guard.write(() => void disk.apiTokens.delete(id)),
   };
 }

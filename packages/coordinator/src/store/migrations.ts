@@ -1,7 +1,9 @@
 import type { Migration, MigrationProvider } from "kysely";
+import { apiTokenSchema } from "./api-token-schema.js";
 import { firstSchema } from "./first-schema.js";
 import { namesSchema } from "./names-schema.js";
 import { tokenReplaces } from "./token-replaces.js";
+import { sharedLedgerSchema } from "./shared-ledger-schema.js";
 import { topologySchema } from "./topology-schema.js";
 
 /** All steps from an empty database to this version, in the order of their names. Only ever appended to. */
@@ -10,6 +12,8 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0002-topology": { up: topologySchema },
   "0003-token-replaces": { up: tokenReplaces },
   "0004-names-and-reservations": { up: namesSchema },
+  "0005-api-token": { up: apiTokenSchema },
+  "0006-shared-ledger": { up: sharedLedgerSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

@@ -28,7 +28,9 @@ function pairs(hex: string): string[] {
 }
 
 export function hardwareOctets(address: HardwareAddress): Uint8Array {
-  return Uint8Array.from(address.split(":"), (octet) => Number.parseInt(octet, 16));
+  const octets = new Uint8Array((address.length + 1) / 3);
+  for (let i = 0; i < octets.length; i++) octets[i] = Number.parseInt(address.slice(i * 3, i * 3 + 2), 16);
+  return octets;
 }
 
 /** Six octets: what Ethernet and everything that imitates it has. */

@@ -5,7 +5,7 @@ import { siteNameSchema } from "./subnet.js";
 
 export const daemonViewSchema = z
   .object({
-    name: z.enum(["dhcpd", "named"]),
+    name: z.enum(["dhcpd", "dhcpd6", "named"]),
     state: z.enum(["off", "converged", "converging", "failing"]),
     desired: z.string().nullable(),
     written: z.string().nullable(),

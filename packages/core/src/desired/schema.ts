@@ -111,6 +111,15 @@ export const desiredZoneSchema = z.strictObject({
 });
 export type DesiredZone = z.infer<typeof desiredZoneSchema>;
 
+/** A lease that nobody needs any more, exactly as it was reported: one that was renewed since is another. */
+export const retiredLeaseSchema = z.strictObject({
+  address: ipAddressSchema,
+  hardwareAddress: hardwareAddressSchema,
+  /** Seconds since 1970. */
+  ends: z.int(),
+});
+export type RetiredLease = z.infer<typeof retiredLeaseSchema>;
+
 /**
  * All that one rack must run: decided by the coordinator, numbered by generation, immutable. The rack persists it before acting on it
  * and needs nothing else to boot and serve.
@@ -130,5 +139,7 @@ export const desiredStateSchema = z.strictObject({
    * configuration says so): a VIP with the subnet's own mask must not become this rack's server identifier.
    */
   vips: z.array(ipAddressSchema).max(4096).exactOptional(),
+  /** Dynamic leases of machines that were released: dhcpd may forget them before their end, where it can be asked to and nobody answers there. */
+  retired: z.array(retiredLeaseSchema).max(4096).exactOptional(),
 });
 export type DesiredState = z.infer<typeof desiredStateSchema>;

@@ -1,18 +1,21 @@
 import { isEthernet } from "../address/hardware.js";
 import { netmask, prefixLength, prefixNetwork } from "../address/prefix.js";
+import { QUESTION_HARDWARE_ADDRESS } from "../dhcp-packet/question-hardware-address.js";
 import type { DhcpdConfig, DhcpdHost, Pool, SharedNetwork, SubnetDeclaration } from "./config.js";
+import { omapiStatements, type OmapiSettings } from "./omapi.js";
 import { block, listOption, plain, renderStatements, type Statement } from "./statement.js";
 
 /** First line of a managed dhcpd.conf; by it a file is known to be ours. */
 export const DHCPD_HEADER = "# Managed by Berth and replaced whole: edits are lost. See berth-agent status.\n";
 
 /** The text of dhcpd.conf: same configuration, same bytes; neither generation nor time is in it. */
-export function renderDhcpd(config: DhcpdConfig): string {
-  return DHCPD_HEADER + renderStatements(dhcpdStatements(config));
+export function renderDhcpd(config: DhcpdConfig, omapi: OmapiSettings | null = null): string {
+  return DHCPD_HEADER + renderStatements(dhcpdStatements(config, omapi));
 }
 
-function* dhcpdStatements(config: DhcpdConfig): Generator<Statement> {
+function* dhcpdStatements(config: DhcpdConfig, omapi: OmapiSettings | null): Generator<Statement> {
   yield* globals();
+  if (omapi !== null) yield* omapiStatements(omapi);
   for (const network of config.sharedNetworks) yield sharedNetwork(network);
   for (const host of config.hosts) yield hostDeclaration(host);
 }
@@ -24,6 +27,8 @@ function globals(): Statement[] {
     plain("ignore-client-uids", "true"),
     plain("ping-check", "true"),
     plain("ping-timeout", "1"),
+    // The agent asks for foreign DHCP servers under this address; dhcpd sees the question and must not hold an address for it.
+    block(["host", "berth-question"], [plain("hardware", "ethernet", QUESTION_HARDWARE_ADDRESS), plain("ignore", "booting")]),
   ];
 }
 

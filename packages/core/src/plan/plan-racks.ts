@@ -6,6 +6,7 @@ import type { Subnet } from "../ipam/model.js";
 import type { Problem } from "../problem.js";
 import type { RackView } from "../topology/rack-view.js";
 import { assignSlices, type Slices } from "./assign-slices.js";
+import { retiredLeases } from "./retired-leases.js";
 import { planSubnet } from "./plan-subnet.js";
 import { serverAddresses, serversOf, sitesOf, type PlanSources, type SiteView } from "./site-view.js";
 
@@ -103,6 +104,7 @@ function planRack(rack: RackView, { view, slices, sources, changesAt, vips }: Co
   }
   const own = subnets.flatMap(({ enlistment }) => (enlistment === null ? [] : [enlistment.slice]));
   const vipsHere = vips.filter((address) => subnets.some(({ prefix }) => prefixContains(prefix, address)));
+  const retired = retiredLeases(rack, { view, now: sources.now });
   return {
     format: 1,
     rack: rack.id,
@@ -110,6 +112,7 @@ function planRack(rack: RackView, { view, slices, sources, changesAt, vips }: Co
     queryFrom: [...view.subnets.map(({ prefix }) => prefix), ...own].sort(),
     forwarders: [...sources.policy.forwarders],
     ...(vipsHere.length === 0 ? {} : { vips: vipsHere }),
+    ...(retired.length === 0 ? {} : { retired }),
   };
 }
 

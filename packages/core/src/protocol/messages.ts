@@ -72,7 +72,7 @@ export const problemSchema = z.object({
  * `written` what lies on disk, `running` what the daemon last started with and was seen to serve.
  */
 export const daemonStatusSchema = z.object({
-  name: z.enum(["dhcpd", "named"]),
+  name: z.enum(["dhcpd", "dhcpd6", "named"]),
   state: z.enum(["off", "converged", "converging", "failing"]),
   desired: z.string().max(64).nullable(),
   written: z.string().max(64).nullable(),

@@ -13,6 +13,7 @@ import {
   parseHardwareAddress,
   parseIpAddress,
   viewMachine,
+  type Machine,
   type MachineSources,
   type MachineView,
 } from "@berth/core";
@@ -86,7 +87,7 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
       const { allocation, created, machine } = acceptedValue(await ledger.enroll(request.body, askerFrom(request)));
       markChange(request, reply, machineRecord(ports, machine.id));
       const view = {
-        machine: viewMachine(machine, machineSources(ports)),
+        machine: viewMachine(machine, sourcesOf(ports, machine)),
         allocation: viewAllocation(ledger)(allocation),
         created,
       };
@@ -107,7 +108,7 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
     async (request, reply) => {
       const released = acceptedValue(await ledger.release(request.params.ref, askerFrom(request)));
       markChange(request, reply, machineRecord(ports, released.id));
-      return viewMachine(released, machineSources(ports));
+      return viewMachine(released, sourcesOf(ports, released));
     },
   );
 }
@@ -121,7 +122,7 @@ function recordRoutes(api: ApiServer, ports: ApiPorts): void {
     async (request, reply) => {
       const { machine, created } = acceptedValue(await ledger.enlist(request.body, askerFrom(request)));
       markChange(request, reply, machineRecord(ports, machine.id));
-      return reply.code(createdStatus(request, created)).send(viewMachine(machine, machineSources(ports)));
+      return reply.code(createdStatus(request, created)).send(viewMachine(machine, sourcesOf(ports, machine)));
     },
   );
   const response = { 200: machineViewSchema, ...errorAnswers };
@@ -132,17 +133,15 @@ function recordRoutes(api: ApiServer, ports: ApiPorts): void {
     async (request, reply) => {
       const machine = acceptedValue(await ledger.changeMachine(request.params.ref, request.body, askerFrom(request)));
       markChange(request, reply, machineRecord(ports, machine.id));
-      return viewMachine(machine, machineSources(ports));
+      return viewMachine(machine, sourcesOf(ports, machine));
     },
   );
 }
 
 /** What the entity tag of a machine stands for; null for a sighting. */
 function machineRecord({ ledger }: ApiPorts, id: string | null): unknown {
-  const machine = id === null ? undefined : ledger.machines().find((other) => other.id === id);
-  if (machine === undefined) return null;
-  const holds = ledger.allocations().filter(({ machineId, owners }) => machineId === id || owners.includes(machine.id));
-  return taggedMachine(machine, holds);
+  const machine = id === null ? null : ledger.machine(id);
+  return machine === null ? null : taggedMachine(machine, ledger.allocationsOf(machine.id));
 }
 
 /** The machine list of this moment. */
@@ -154,6 +153,17 @@ function machineSources({ clock, ledger, racks }: ApiPorts): MachineSources {
   return {
     machines: ledger.machines(),
     allocations: ledger.allocations(),
+    subnets: ledger.subnets(),
+    racks: racks(),
+    nowMs: clock.now(),
+  };
+}
+
+/** All that the view of a machine in use needs. Whole lists would make the cost of one answer grow with the ledger. */
+function sourcesOf({ clock, ledger, racks }: ApiPorts, machine: Machine): MachineSources {
+  return {
+    machines: [machine],
+    allocations: ledger.allocationsOf(machine.id),
     subnets: ledger.subnets(),
     racks: racks(),
     nowMs: clock.now(),

@@ -4,12 +4,13 @@ import {
   renderDhcpd,
   type DesiredState,
   type HostInterface,
+  type OmapiSettings,
   type Problem,
   type RackLinks,
 } from "@berth/core";
 import type { EnlistmentAddress } from "./enlistment.js";
 
-export interface DhcpdGoal {
+export interface DhcpGoal {
   /** `keep`: nothing new can be decided now (no interfaces read yet, or the desired state is refused); what runs goes on. */
   readonly kind: "run" | "keep";
   /** Nothing new can be decided yet: what runs may not be what is wanted. */
@@ -35,8 +36,8 @@ export interface Attached {
 
 const KEEP = { kind: "keep", text: null, links: [], linkMark: "", enlistment: [], generation: null } as const;
 
-/** What dhcpd should run, from the newest accepted desired state and from where this rack's subnets are attached. */
-export function dhcpdGoal(desired: DesiredState | null, attached: Attached | null): DhcpdGoal {
+/** What dhcpd should run on IPv4, from the newest accepted desired state and from where this rack's subnets are attached. */
+export function dhcpdGoal(desired: DesiredState | null, attached: Attached | null, omapi: OmapiSettings | null = null): DhcpGoal {
   if (desired === null) return { ...KEEP, pending: false, problems: [] };
   if (attached === null) return { ...KEEP, pending: true, problems: [] };
   const compiled = compileDhcpd(desired, attached.local);
@@ -45,7 +46,7 @@ export function dhcpdGoal(desired: DesiredState | null, attached: Attached | nul
   return {
     kind: "run",
     pending: false,
-    text: links.length === 0 ? null : renderDhcpd(compiled.value),
+    text: links.length === 0 ? null : renderDhcpd(compiled.value, omapi),
     links,
     linkMark: links.map((name) => `${name}#${indexOf(name, attached.interfaces)}`).join(" "),
     enlistment: enlistmentAddresses(desired, attached.local),

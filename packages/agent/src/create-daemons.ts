@@ -1,0 +1,71 @@
+import { randomInt } from "node:crypto";
+import { createBell, type Bell, type Clock, type Commands, type Files, type Log, type ServiceDriver } from "@berth/host";
+import type { AgentPaths } from "./agent-paths.js";
+import type { Attachment } from "./attachment.js";
+import type { DhcpServer } from "./dhcp/dhcp-server.js";
+import { createDhcpdServer, type DhcpdPorts } from "./dhcp/dhcpd-server.js";
+import type { InterfaceObserver } from "./observe/interfaces/interface-observer.js";
+import { createDhcpReconciler } from "./reconcile/dhcp.js";
+import { dhcpdGoal } from "./reconcile/dhcp-goal.js";
+import { createEnlistmentLinks, type EnlistmentAddress, type EnlistmentLinks } from "./reconcile/enlistment.js";
+import { createNamedReconciler } from "./reconcile/named.js";
+import { createFileDigests } from "./reconcile/named-facts.js";
+import { namedGoal } from "./reconcile/named-goal.js";
+import type { Reconciler } from "./reconcile/reconciler.js";
+import { ensureRndcKey } from "./reconcile/rndc-key.js";
+
+/** A daemon that the agent keeps right, and the bell that wakes its reconciler. */
+export interface Daemon {
+  readonly reconciler: Reconciler;
+  readonly bell: Bell;
+}
+
+export interface DaemonParts {
+  readonly paths: AgentPaths;
+  readonly observer: InterfaceObserver;
+  readonly attach: Attachment;
+  readonly servers: readonly DhcpServer[];
+  readonly driver: ServiceDriver;
+  readonly ports: { readonly files: Files; readonly commands: Commands; readonly clock: Clock; readonly log: Log };
+}
+
+/** The DHCP servers of this rack: here, and only here, it is decided which program serves what. The leases of the first are reported. */
+export function createDhcpServers(paths: AgentPaths, ports: DhcpdPorts): readonly [DhcpServer, ...DhcpServer[]] {
+  const render: DhcpServer["render"] = (desired, attached) => dhcpdGoal(desired, attached, paths.omapi);
+  return [createDhcpdServer({ family: 4, paths: paths.dhcpd, render }, ports)];
+}
+
+/** The reconcilers of all daemons, in the order in which they are shown. */
+export async function createDaemons(parts: DaemonParts): Promise<readonly Daemon[]> {
+  const { attach, ports } = parts;
+  const view = { desired: () => attach.desired(), attached: () => attach.now() };
+  const enlistment = createEnlistment(parts);
+  const dhcp = parts.servers.map((server) =>
+    createDhcpReconciler({ ...ports, ...view, server, enlistment: server.name === "dhcpd" ? enlistment : null }),
+  );
+  return [...dhcp, await createNamed(parts)].map((reconciler) => ({ reconciler, bell: createBell(ports.clock) }));
+}
+
+function createEnlistment({ paths, observer, ports }: DaemonParts): EnlistmentLinks {
+  const isPresent = ({ link, address, prefixLength }: EnlistmentAddress): boolean =>
+    observer
+      .current()
+      ?.find(({ name }) => name === link)
+      ?.addresses.some((there) => there.address === address && there.prefixLength === prefixLength) ?? false;
+  return createEnlistmentLinks({ ...ports, stateDir: paths.state, isPresent });
+}
+
+async function createNamed({ paths, attach, driver, ports }: DaemonParts): Promise<Reconciler> {
+  await ensureRndcKey(ports.files, paths.named.key);
+  const { port, controlPort } = paths.named;
+  const options = { paths: paths.namedConf, port, controlPort };
+  return createNamedReconciler({
+    ...ports,
+    driver,
+    paths: paths.named,
+    digests: createFileDigests(ports.files),
+    served: { last: null },
+    queryId: () => randomInt(65_536),
+    goal: () => namedGoal(attach.desired(), attach.now()?.local ?? null, options),
+  });
+}

@@ -1,0 +1,103 @@
+import {
+  EMPTY_LEDGER,
+  enrollMachine,
+  LedgerState,
+  observedBy,
+  undoOf,
+  type HardwareAddress,
+  type LedgerChange,
+} from "@berth/core";
+import { benchMachine, benchSubnet } from "./ledger-fill.js";
+import { median, type Measurement } from "./measurement.js";
+
+const PREFIX = "10.7.0.0/16";
+const USABLE = 65_534;
+const ROUNDS = 9;
+const PICKS = 2000;
+const FILLS = [0.5, 0.9, 0.99, 0.999];
+/** Absolute, beside the ratio. */
+const MICROSECONDS_MAX = 10;
+
+/** A ledger, and what made its machines, so that any of them can go again. */
+interface Filled {
+  readonly state: LedgerState;
+  readonly held: LedgerChange[][];
+  picks: number;
+}
+
+/**
+ * One whole decision (match, pick, name) in a /16 whose free addresses lie together at the end, or one by one all over it, against the same in an
+ * empty one. After each pick the address is taken and another one, at random, is given back: the fill stays, and no key of the ledger's
+ * indexes comes again and again, which no real history does. The median of the picks, because their sum tells how often others had the processor.
+ */
+export function measurePick(): readonly Measurement[] {
+  const empty = filled(() => false);
+  const layouts = FILLS.flatMap((fill) => [
+    { name: `/16 ${fill * 100} % full, free at the end`, ledger: filled((index) => index < USABLE * fill) },
+    { name: `/16 ${fill * 100} % full, free all over`, ledger: filled((index) => index % Math.round(1 / (1 - fill)) !== 0) },
+  ]);
+  const ledgers = [empty, ...layouts.map(({ ledger }) => ledger)];
+  const times = new Map<Filled, number[]>(ledgers.map((ledger) => [ledger, []]));
+  for (let round = -2; round < ROUNDS; round++)
+    for (const [ledger, list] of times) {
+      const each = microsecondsEach(ledger);
+      if (round >= 0) list.push(each); // the first rounds warm the compiler up
+    }
+  const of = (ledger: Filled): number => median(times.get(ledger) ?? []);
+  return layouts.flatMap(({ ledger, name }) => [
+    row(`pick in a ${name}`, of(ledger), { anchor: of(empty), anchorName: "empty /16", value: 2 }),
+    row(`the same, absolute`, of(ledger), { anchor: 1, anchorName: "one microsecond", value: MICROSECONDS_MAX }),
+  ]);
+}
+
+function row(
+  metric: string,
+  ours: number,
+  { anchor, anchorName, value }: { readonly anchor: number; readonly anchorName: string; readonly value: number },
+): Measurement {
+  return { metric, unit: "us", ours, anchor, anchorName, ratio: ours / anchor, bar: { kind: "at-most", value } };
+}
+
+function filled(isTaken: (index: number) => boolean): Filled {
+  const subnets = [benchSubnet(1, PREFIX)];
+  const state = new LedgerState({ ...EMPTY_LEDGER, subnets, nextSubnetId: 2 });
+  const held: LedgerChange[][] = [];
+  for (let index = 0; index < USABLE; index++) {
+    if (!isTaken(index)) continue;
+    const { allocation, machine } = benchMachine(index, 1, `10.7.${(index + 1) >> 8}.${(index + 1) & 255}`);
+    const changes: LedgerChange[] = [
+      { table: "machine", before: null, after: machine },
+      { table: "allocation", before: null, after: allocation },
+    ];
+    for (const change of changes) state.apply(change);
+    held.push(changes);
+  }
+  return { state, held, picks: 0 };
+}
+
+function microsecondsEach(ledger: Filled): number {
+  const observed = observedBy([], 0);
+  const { held, state } = ledger;
+  const elapsed: number[] = [];
+  for (let pick = 0; pick < PICKS; pick++) {
+    const number = (ledger.picks += 1);
+    const nics = [`06:00:00:${hex(number >> 16)}:${hex((number >> 8) & 255)}:${hex(number & 255)}` as HardwareAddress];
+    const ids = { machineId: `m-new${number}`, allocationId: `a-new${number}` };
+    state.beginTurn();
+    const start = process.hrtime.bigint();
+    const decision = enrollMachine(state, { nics, subnet: "1" }, { observed, now: 0, ...ids });
+    elapsed.push(Number(process.hrtime.bigint() - start));
+    if (!decision.ok) throw new Error(decision.problems[0]?.message ?? "refused");
+    const taken = [...decision.value.changes];
+    for (const change of taken) state.apply(change);
+    const place = (number * 48_271) % (held.length + 1);
+    const gone = held[place] ?? taken;
+    if (gone !== taken) held[place] = taken;
+    for (const change of gone.toReversed()) state.apply(undoOf(change));
+  }
+  return median(elapsed) / 1000;
+}
+
+function hex(octet: number): string {
+  return octet.toString(16).padStart(2, "0");
+}

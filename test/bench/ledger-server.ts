@@ -1,0 +1,34 @@
+import { currentProblems, isoTime, topologyOf } from "@berth/core";
+import { silentLog, systemClock } from "@berth/host";
+import { createApi } from "../../packages/coordinator/src/http/create-api.js";
+import { openApiTokens } from "../../packages/coordinator/src/http/api-tokens.js";
+import { listenOnAddress } from "../../packages/coordinator/src/http/listen-api.js";
+import { digestApiToken } from "../../packages/coordinator/src/http/token-auth.js";
+import { openLedger } from "../../packages/coordinator/src/ledger/open-ledger.js";
+import { createSqliteStore } from "../../packages/coordinator/src/store/sqlite-store.js";
+
+/** The process that the benchmark calls: the API over the ledger on SQLite, in the folder and with the token that it is given. Tells its URL on stdout. */
+const [, , folder = "", token = ""] = process.argv;
+const ports = { clock: systemClock, log: silentLog };
+const store = await createSqliteStore(folder, ports);
+const ledger = await openLedger({ ...ports, store, racks: () => [] });
+const fixed = [{ name: "bench", role: "operate", digest: digestApiToken(token) }] as const;
+const apiTokens = await openApiTokens({ ...ports, store, fixed });
+const api = await createApi({
+  ...ports,
+  ledger,
+  racks: () => [],
+  removeRack: () => Promise.resolve({ ok: true, value: null }),
+  createToken: () => Promise.resolve({ ok: true, value: { joinLine: "", expiresAt: 0 } }),
+  planner: { desiredFor: () => null },
+  topology: () => topologyOf([], systemClock.now()),
+  problems: () => currentProblems([], []).map((problem) => ({ ...problem, since: isoTime(0) })),
+  vipMoves: (asked) => store.topology.moves(asked),
+  audit: store.audit,
+  auth: apiTokens,
+  apiTokens,
+  version: "bench",
+});
+const endpoint = await listenOnAddress(api, "127.0.0.1", 0);
+process.stdout.write(`${endpoint.url}\n`);
+process.once("SIGTERM", () => process.exit(0));
