@@ -8,7 +8,7 @@ import {
   LINK_PORT,
   type CoordinatorConfig,
 } from "./config.js";
-import { createCoordinator } from "./create-coordinator.js";
+import { createCoordinator } from "./serve-in-turns.js";
 import { addRegionCommands } from "./region-commands.js";
 
 /** Exit status: 0 ok, 1 findings, 2 usage, 3 environment. */

@@ -31,6 +31,7 @@ import { advertisedLink, listensEverywhere } from "./own-host/advertised-link.js
 import { createOwnAddresses, type OwnAddresses } from "./own-host/own-addresses.js";
 import { createPlanner, type Planner } from "./plan/planner.js";
 import { createToken } from "./racks/create-token.js";
+import { followRacks } from "./racks/follow-racks.js";
 import { createRackRegistry, type RackRegistry } from "./racks/rack-registry.js";
 import { createPostgresStore } from "./store/postgres/postgres-store.js";
 import { createSqliteStore } from "./store/sqlite-store.js";
@@ -54,7 +55,7 @@ export interface Coordinator {
   endpoints(): readonly string[];
 }
 
-interface Parts {
+interface Parts extends Turn {
   readonly config: CoordinatorConfig;
   readonly ports: CoordinatorPorts;
   readonly store: Store;
@@ -74,22 +75,17 @@ interface Parts {
   readonly advertised: () => readonly string[];
 }
 
-/** Opens the data folder and puts a coordinator together; nothing listens yet. Throws `data-folder-in-use`, `store-newer`, `key-unreadable`. */
-export async function createCoordinator(config: CoordinatorConfig, ports: CoordinatorPorts): Promise<Coordinator> {
+export interface Turn {
+  /** False for one of several coordinators on a database, while another has the racks: this one reads what they report, and neither listens nor plans. */
+  readonly hasRacks: boolean;
+}
+
+/** Opens the store and puts a coordinator together; nothing listens yet. */
+export async function createTurn(config: CoordinatorConfig, ports: CoordinatorPorts, { hasRacks }: Turn): Promise<Coordinator> {
   const store = await openStore(config, ports);
   try {
-    const registry = await createRackRegistry({ store, ...ports });
-    const racks = (): readonly RackView[] => registry.views();
-    const plans: PlanFacts = {
-      withdrawnAt: (rackId, releasedAt) => planner.withdrawnAt(rackId, releasedAt),
-      enlistmentSubnet: (rackId, address) => planner.enlistmentSubnet(rackId, address),
-    };
-    const ledger = await openLedger({ store, racks, ...ports, plans, kept: (site, address) => keeper.holder(site, address) });
-    const { addresses } = config;
-    const keeper: TopologyKeeper = await createTopologyKeeper({ ...ports, registry, ledger, store, addresses });
-    const topology = (): Topology => keeper.current();
-    const policy = { ...config.dns, ntpUpstreams: config.ntp.upstreams };
-    const planner: Planner = await createPlanner({ ledger, racks, store, ...ports, policy, topology });
+    const facts = await openFacts(config, ports, { store, hasRacks });
+    const { registry, ledger, keeper, planner } = facts;
     const own = await openOwnAddresses(config, keeper, ports);
     const advertised = (): readonly string[] => advertisedLink(config, own?.list() ?? []);
     const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];
@@ -107,23 +103,53 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
       version: BERTH_VERSION,
     });
     planner.onDesired((rackId) => hub.push(rackId));
-    registry.onChange(() => planner.nudge());
-    keeper.onChange(() => planner.nudge());
-    const find = (): FoundProblem[] => [
-      ...regionProblems([store.problem() ?? [], ...hub.problems()].flat()),
+    const racks = (): readonly RackView[] => registry.views();
+    const ofRacks = (): FoundProblem[] => [
+      ...regionProblems(hub.problems()),
       ...currentProblems(racks(), planner.problems(), topologyProblems(keeper.current())),
     ];
+    const find = (): FoundProblem[] => [
+      ...regionProblems([store.problem() ?? []].flat()),
+      ...(hasRacks ? ofRacks() : regionProblems([RACKS_ELSEWHERE])),
+    ];
     const vipMoves: TopologyStore["moves"] = (asked) => keeper.moves(asked);
-    const told = await openNotices(config.notices, { ...ports, store, racks, vipMoves, find });
+    const wanted = hasRacks ? config.notices : { log: false, webhooks: [] };
+    const told = await openNotices(wanted, { ...ports, store, racks, vipMoves, find });
     ledger.onChange(() => told.notices?.nudge());
     const fixed = [await adminToken(config.data, ports.files)];
     const apiTokens = await openApiTokens({ store, ...ports, fixed });
-    const parts = { config, ports, store, tls, registry, ledger, planner, hub, apiTokens, keeper, ...told, own, advertised };
+    const parts = { hasRacks, config, ports, store, tls, ...facts, hub, apiTokens, ...told, own, advertised };
     return new RunningCoordinator(parts);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+type Facts = Pick<Parts, "registry" | "ledger" | "keeper" | "planner">;
+
+/** What the region is, sees and plans. They ask each other, so each knows the others by the time anybody asks. */
+async function openFacts(
+  config: CoordinatorConfig,
+  ports: CoordinatorPorts,
+  { store, hasRacks }: Pick<Parts, "store" | "hasRacks">,
+): Promise<Facts> {
+  const registry = await createRackRegistry({ store, ...ports });
+  const racks = (): readonly RackView[] => registry.views();
+  const plans: PlanFacts = {
+    withdrawnAt: (rackId, releasedAt) => planner.withdrawnAt(rackId, releasedAt),
+    enlistmentSubnet: (rackId, address) => planner.enlistmentSubnet(rackId, address),
+  };
+  const ledger = await openLedger({ store, racks, ...ports, plans, kept: (site, address) => keeper.holder(site, address) });
+  const { addresses } = config;
+  const keptIn = hasRacks ? store : withoutSaving(store);
+  const keeper: TopologyKeeper = await createTopologyKeeper({ ...ports, registry, ledger, store: keptIn, addresses });
+  const topology = (): Topology => keeper.current();
+  const policy = { ...config.dns, ntpUpstreams: config.ntp.upstreams };
+  const planner: Planner = await createPlanner({ ledger, racks, store, ...ports, policy, topology });
+  registry.onChange(() => planner.nudge());
+  keeper.onChange(() => planner.nudge());
+  return { registry, ledger, keeper, planner };
 }
 
 /** In the data folder, unless the region has a database that coordinators share. */
@@ -167,7 +193,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { apiTokens, hub, keeper, ledger, notices, own, planner, problems, store, ports } = this.#parts;
+    const { apiTokens, hasRacks, hub, keeper, ledger, notices, own, planner, problems, registry, store, ports } = this.#parts;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const stopAll = (error: unknown): never => {
@@ -175,7 +201,8 @@ class RunningCoordinator implements Coordinator {
       throw error;
     };
     try {
-      const parts = [ledger, planner, hub, keeper, problems, apiTokens, ...[own, notices].filter((part) => part !== null)];
+      const ofRacks = hasRacks ? [planner, hub, keeper] : [{ run: (end: AbortSignal) => followRacks(registry, ports, end) }];
+      const parts = [ledger, ...ofRacks, problems, apiTokens, ...[own, notices].filter((part) => part !== null)];
       const running = [...parts.map((part) => part.run(either)), this.#serveApi(either)];
       const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));
       const failure = settled.find((outcome) => outcome.status === "rejected");
@@ -187,8 +214,8 @@ class RunningCoordinator implements Coordinator {
   }
 
   async #serveApi(signal: AbortSignal): Promise<void> {
-    const { config, hub, ports } = this.#parts;
-    await Promise.race([hub.ready(), aborted(signal)]);
+    const { config, hasRacks, hub, ports } = this.#parts;
+    if (hasRacks) await Promise.race([hub.ready(), aborted(signal)]);
     if (signal.aborted) return;
     const api = await createApi(this.#apiPorts());
     await api.ready();
@@ -206,12 +233,15 @@ class RunningCoordinator implements Coordinator {
   }
 
   #apiPorts(): ApiPorts {
-    const { ledger, registry, planner, apiTokens, ports, keeper, problems, store } = this.#parts;
+    const { hasRacks, ledger, registry, planner, apiTokens, ports, keeper, problems, store } = this.#parts;
     return {
       ledger,
       racks: () => registry.views(),
-      removeRack: async (rackId) => ((await registry.remove(rackId)) ? accepted(rackId) : refused(noSuchRack(rackId))),
-      createToken: (request, actor) => this.#createJoinLine(request, actor),
+      removeRack: async (rackId) => {
+        if (!hasRacks) return refused(RACKS_ELSEWHERE);
+        return (await registry.remove(rackId)) ? accepted(rackId) : refused(noSuchRack(rackId));
+      },
+      createToken: async (request, actor) => (hasRacks ? this.#createJoinLine(request, actor) : refused(RACKS_ELSEWHERE)),
       planner,
       topology: () => keeper.current(),
       problems: () => problems.list(),
@@ -239,6 +269,18 @@ class RunningCoordinator implements Coordinator {
     const [address = config.link.listen] = advertised();
     return accepted({ joinLine: formatJoinLine(address, token.value, tls.fingerprint), expiresAt: token.value.expiresAt });
   }
+}
+
+const RACKS_ELSEWHERE: Problem = {
+  code: "racks-elsewhere",
+  at: "racks",
+  message: "another coordinator of this database has the racks; this one knows of them what the database has",
+  remedy: "ask that one for tokens to join, connections, plans and problems of racks, and to remove a rack",
+};
+
+/** A coordinator that only reads what racks report must not write over it. */
+function withoutSaving({ topology }: Pick<Store, "topology">): Pick<Store, "topology"> {
+  return { topology: { ...topology, save: () => Promise.resolve() } };
 }
 
 function noSuchRack(rackId: string): Problem {

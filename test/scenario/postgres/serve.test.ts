@@ -25,8 +25,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
+type Berth = (...args: string[]) => Promise<{ status: number; stdout: string }>;
+
 /** A coordinator in a process of its own; answers how to call `berth` on it. */
-function serve(name: string, database: string): (...args: string[]) => Promise<{ status: number; stdout: string }> {
+function serve(name: string, database: string): Berth {
   const data = join(folder, name);
   const args = ["serve", "--data", data, "--database", database, "--link", "127.0.0.1:0", "--api", "127.0.0.1:0"];
   running.push(spawn(process.execPath, [program("coordinator/bin/berth-coordinator.js"), ...args], { stdio: "ignore" }));
@@ -42,15 +44,18 @@ function serve(name: string, database: string): (...args: string[]) => Promise<{
   };
 }
 
+async function answers(berth: Berth): Promise<void> {
+  await waitUntil(async () => (await berth("status")).status === 0, {
+    describe: "the API answers",
+    deadlineMs: 60_000,
+    everyMs: 500,
+  });
+}
+
 test("two coordinators in two processes serve one region: what is enrolled at one is listed and repeated at the other", async () => {
   const url = server.url(await server.createDatabase("region"));
   const [first, second] = [serve("first", url), serve("second", url)];
-  for (const berth of [first, second])
-    await waitUntil(async () => (await berth("status")).status === 0, {
-      describe: "the API answers",
-      deadlineMs: 60_000,
-      everyMs: 500,
-    });
+  for (const berth of [first, second]) await answers(berth);
   const keys = await Promise.all(["first", "second"].map((name) => readFile(join(folder, name, "ca.key"), "utf8")));
   expect(keys[1]).toBe(keys[0]); // one authority: a join line of one is good at the other
   expect((await first("subnet", "create", "10.0.0.0/24", "--domain", "rack.example", "--mode", "static")).status).toBe(0);
@@ -68,7 +73,37 @@ test("two coordinators in two processes serve one region: what is enrolled at on
   const again = await first("machine", "enroll", "02:00:5e:00:53:02");
   expect(again.status).toBe(0);
 
-  const [one] = running;
-  one?.kill("SIGTERM");
-  if (one !== undefined) expect((await once(one, "exit"))[0]).toBe(0);
+  const [, two] = running;
+  two?.kill("SIGTERM");
+  if (two !== undefined) expect((await once(two, "exit"))[0]).toBe(0);
+});
+
+test("one of two coordinators has the racks; when it is killed the other takes them over", async () => {
+  const url = server.url(await server.createDatabase("region"));
+  const first = serve("first", url);
+  await answers(first);
+  const second = serve("second", url);
+  await answers(second);
+  expect((await first("token", "create", "--rack", "r1")).status).toBe(0);
+  expect((await second("token", "create", "--rack", "r2")).status).toBe(1);
+  expect((await second("problem", "list")).stdout).toContain("racks-elsewhere");
+  expect((await first("problem", "list")).stdout).not.toContain("racks-elsewhere");
+
+  await server.kill();
+  await server.start(["fsync=off"]);
+  await waitUntil(async () => (await first("subnet", "create", "10.0.0.0/24", "--domain", "a.example")).status === 0, {
+    describe: "the first coordinator goes on after the database was away",
+    deadlineMs: 60_000,
+    everyMs: 500,
+  });
+  expect((await first("token", "create", "--rack", "r3")).status).toBe(0);
+  expect((await second("token", "create", "--rack", "r4")).status).toBe(1);
+
+  running[0]?.kill("SIGKILL");
+  await waitUntil(async () => (await second("token", "create", "--rack", "r5")).status === 0, {
+    describe: "the second coordinator has the racks",
+    deadlineMs: 60_000,
+    everyMs: 500,
+  });
+  expect((await second("problem", "list")).stdout).not.toContain("racks-elsewhere");
 });

@@ -8,7 +8,7 @@ const CHANGED = "precondition-failed";
 const CLASHES = [
   /-taken$|-allocated$|-in-use$|-over-allocations$|-overlaps$|-overlaps-pool$|-exhausted$|-ambiguous$|-resting$/,
   /^address-held-by-|^held-by-/,
-  /^(?:nic-on-two-machines|machine-has-address|machine-named-otherwise|name-premade-of-other|rack-known|enlistment-pools-differ)$/,
+  /^(?:nic-on-two-machines|machine-has-address|machine-named-otherwise|name-premade-of-other|rack-known|enlistment-pools-differ|racks-elsewhere)$/,
   /^(?:allocation-of-machine|machine-not-enrolled|machine-released|cname-beside-others|cname-loop)$/,
 ];
 

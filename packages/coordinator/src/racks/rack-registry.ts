@@ -40,6 +40,8 @@ export interface RackRegistry {
   accept(id: string, generation: number): void;
   /** A session ended; only the newest one's end makes the rack disconnected. */
   close(id: string, connection: number): void;
+  /** Takes what the store has: for a coordinator whose racks another one has, so that no session is open here. */
+  reload(): Promise<void>;
   /** Called after every change of any rack, with its id. Returns the way to stop. */
   onChange(listener: (id: string) => void): () => void;
 }
@@ -149,6 +151,22 @@ class KnownRacks implements RackRegistry {
     if (entry?.connection !== connection) return;
     entry.connection = null;
     this.#changed(id);
+  }
+
+  async reload(): Promise<void> {
+    const stored = await loadEntries(this.#ports.store);
+    const ids = new Set([...this.#entries.keys(), ...stored.keys()]);
+    for (const id of ids) {
+      const [before, after] = [this.#entries.get(id), stored.get(id)];
+      if (after === undefined) this.#entries.delete(id);
+      else {
+        // The same report stays the same object: whoever compares with what it took in before finds nothing new.
+        if (before?.facts.interfacesAt === after.facts.interfacesAt && before !== undefined)
+          after.facts.interfaces = before.facts.interfaces;
+        this.#entries.set(id, after);
+      }
+      this.#changed(id);
+    }
   }
 
   onChange(listener: (id: string) => void): () => void {

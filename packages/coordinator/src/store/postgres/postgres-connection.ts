@@ -63,7 +63,7 @@ export class PostgresConnection {
   /** Rejects with the driver's error; after the connection is lost always with `CONNECTION_CLOSED`. */
   async run(text: string, parameters: readonly unknown[] = []): Promise<Rows> {
     if (this.#lost) {
-      if (text === "rollback") return Object.assign([], { command: "ROLLBACK", count: 0 });
+      if (text === "rollback") return rolledBack();
       throw Object.assign(new Error("the connection to the database broke"), { code: "CONNECTION_CLOSED" });
     }
     if (parameters.length > PARAMETERS_MAX) throw new Error(`a query with ${parameters.length} parameters`);
@@ -75,7 +75,9 @@ export class PostgresConnection {
     try {
       return await this.sql.unsafe(text, [...parameters] as never[], { prepare: parameters.length > 0 });
     } catch (error) {
-      if (isConnectionLost(error)) this.drop();
+      if (isConnectionLost(error) || text === "rollback") this.drop();
+      // A connection that could not roll back is ended, and the server does it: what failed before is what the caller must hear of.
+      if (text === "rollback") return rolledBack();
       throw error;
     } finally {
       answered.abort();
@@ -98,4 +100,8 @@ export class PostgresConnection {
     this.#lost = true;
     this.#onLost();
   }
+}
+
+function rolledBack(): Rows {
+  return Object.assign([], { command: "ROLLBACK", count: 0 });
 }
