@@ -1,4 +1,5 @@
 import type { IpAddress } from "../address/ip.js";
+import { prefixFamily } from "../address/prefix.js";
 import type { FailoverWish } from "../desired/dhcp-settings.js";
 import type { DesiredState } from "../desired/schema.js";
 import type { Subnet } from "../ipam/model.js";
@@ -52,7 +53,9 @@ export function pairRacks(
   { view, previous, now }: { readonly view: SiteView; readonly previous: Pairs; readonly now: number },
 ): Pairing {
   const wish = subnet.dhcp?.failover;
-  if (wish === undefined || subnet.mode !== "window" || subnet.window === null) return { pair: null, problems: [] };
+  // Failover exists for DHCPv4 only, dhcpd.conf(5).
+  const isShared = wish !== undefined && subnet.mode === "window" && prefixFamily(subnet.prefix) === 4;
+  if (!isShared || subnet.window === null) return { pair: null, problems: [] };
   const serving = serversOf(view, subnet);
   const before = previous.get(subnet.id);
   const known = [before?.primary, before?.secondary].flatMap((id) => serving.find((rack) => rack.id === id) ?? []);
