@@ -113,6 +113,11 @@ export * from "./import/read-netbox.js";
 export * from "./import/shared-addresses.js";
 export * from "./import/finish-rows.js";
 
+// adopt: an existing dhcpd.conf read into a plan
+export * from "./adopt/plan.js";
+export type { ConfFiles } from "./adopt/conf-tree.js";
+export * from "./adopt/adopt-conf.js";
+
 // desired: what one rack must run
 export * from "./desired/schema.js";
 export * from "./desired/digest.js";
