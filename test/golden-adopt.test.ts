@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fc, test } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
 import { adoptDhcpdConf, adoptPlanSchema, ipAddress, ipv4Number, type AdoptPlan } from "@berth/core";
 import { goldenCases } from "./golden-cases.js";
@@ -22,6 +23,67 @@ describe("dhcpd.conf files as operators write them", () => {
     if (process.env.UPDATE_GOLDEN === "1") writeFileSync(path, `${JSON.stringify(plan, null, 2)}\n`);
     expect(plan).toEqual(JSON.parse(readFileSync(path, "utf8")));
     expect(adoptPlanSchema.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan);
+  });
+});
+
+const piece = fc.oneof(
+  fc.constantFrom(
+    "subnet",
+    "10.0.0.0",
+    "netmask",
+    "255.255.255.0",
+    "{",
+    "}",
+    ";",
+    "range",
+    "pool",
+    "host",
+    "hardware ethernet",
+    ",",
+  ),
+  fc.constantFrom(
+    "option",
+    "routers",
+    "domain-name",
+    '"x.example"',
+    '"',
+    "\\",
+    "include",
+    '"dhcpd.conf"',
+    "group",
+    "shared-network",
+    "#",
+    "\n",
+  ),
+  fc.constantFrom(
+    "00:00:5e:00:53:01",
+    "fixed-address",
+    "10.0.0.5",
+    "default-lease-time",
+    "-1",
+    "600",
+    "if",
+    "class",
+    "deny",
+    "known-clients",
+  ),
+  fc.string({ maxLength: 8 }),
+);
+
+describe("any text at all", () => {
+  test.prop([fc.array(piece, { maxLength: 120 })])("comes to a plan that an import can read", (pieces) => {
+    const plan = adoptDhcpdConf("dhcpd.conf", (name) => (name === "dhcpd.conf" ? pieces.join(" ") : null));
+    expect(adoptPlanSchema.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan);
+  });
+
+  it("is bounded: deep blocks, files that include each other, endless statements", () => {
+    const deep = adoptDhcpdConf("a", () => "group { ".repeat(100_000));
+    expect(deep.unreadable.some(({ why }) => why.includes("blocks in each other"))).toBe(true);
+    const chain = adoptDhcpdConf("0", (name) => `include "${Number(name) + 1}";`);
+    expect(chain.unreadable).toMatchObject([{ why: "more than 16 files include each other" }]);
+    const many = adoptDhcpdConf("a", () => Array.from({ length: 30_000 }, (_, n) => `frobnicate ${n};`).join("\n"));
+    expect(many.withoutCounterpart).toHaveLength(10_001);
+    expect(many.withoutCounterpart.at(-1)?.why).toBe("20000 more that are not listed");
   });
 });
 
@@ -76,7 +138,7 @@ describe("a dhcpd.conf that Berth wrote", () => {
       return first === undefined || last === undefined ? [] : [{ first, last }];
     });
     const holes = new Set(addressesIn(subnet?.reserved ?? []));
-    const taken = addressesIn(subnet?.window == null ? [] : [subnet.window]).filter((address) => !holes.has(address));
+    const taken = addressesIn([subnet?.window ?? []].flat()).filter((address) => !holes.has(address));
     expect([...taken, ...addressesIn(leftOut)].sort()).toEqual(addressesIn(ranges).sort());
   });
 });

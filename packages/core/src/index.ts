@@ -103,6 +103,7 @@ export * from "./ipam/change-record.js";
 export * from "./ipam/domain-of-name.js";
 export * from "./ipam/check-ledger.js";
 export * from "./ipam/enroll-all.js";
+export * from "./ipam/import-all.js";
 
 // import: machines as other systems have them
 export * from "./import/import-row.js";
