@@ -99,6 +99,10 @@ class ConfWalk {
       else if (name === "group") this.block(child);
       else if (name !== "pool") this.findings.add(child, counterpartOf(child) ?? "Berth has nothing like it");
     }
+    if (isEmpty(node)) {
+      this.findings.add(node, "nothing is served in it, and Berth needs no such declaration to start");
+      return before;
+    }
     const placed: Placed = { found, slice: null };
     this.subnets.push(placed);
     return placed;
@@ -119,4 +123,9 @@ class ConfWalk {
     const why = counterpartOf(node);
     if (why !== null) this.findings.add(node, why);
   }
+}
+
+/** `subnet ... { }` makes dhcpd start on an interface and serves nobody; so does one that only says who is authoritative. */
+function isEmpty({ body }: ConfNode): boolean {
+  return (body ?? []).every(({ words }) => ["authoritative", "not"].includes(keyword(words[0])));
 }

@@ -79,10 +79,10 @@ function rangesOfPool(pool: ConfNode, { node, prefix }: Omit<FoundSubnet, "range
   return foreign.length === 0 ? ranges : [];
 }
 
-/** What Berth does anyway: who has a host declaration gets nothing from a pool. */
+/** What Berth does anyway: who has a host declaration gets nothing from a pool, and BOOTP clients, which never give back, get nothing at all. */
 function isOwnRule(rule: ConfNode): boolean {
   const text = rule.words.map((word) => keyword(word)).join(" ");
-  return /^(deny known[- ]clients|allow unknown[- ]clients)$/.test(text);
+  return /^(deny known[- ]clients|allow unknown[- ]clients|deny dynamic bootp clients)$/.test(text);
 }
 
 /** `statics`: addresses of the hosts of the whole file. */
@@ -95,11 +95,10 @@ export function adoptSubnet(found: FoundSubnet, statics: readonly IpAddress[], f
   const gateway = gatewayOf(found, findings);
   const leaseTime = secondsOf(node, "default-lease-time", findings) ?? LEASE_TIME;
   const maxLeaseTime = secondsOf(node, "max-lease-time", findings) ?? MAX_LEASE_TIME;
-  const none = inside.length === 0 ? "off" : "static";
   return {
     at: node.at,
     prefix,
-    mode: window === null ? none : "window",
+    mode: window === null ? "static" : "window",
     domain: domainOf(node, findings),
     gateway,
     window,
