@@ -105,8 +105,9 @@ export class Caller {
   }
 
   private async import(): Promise<void> {
-    const result = await this.ledger.enrollAll([0, 1].map((machine) => ({ nics: [this.nic(machine, 0)], subnet: "3" })));
-    if (result.ok) for (const value of result.value) this.note({ ok: true, value });
+    const machines = [0, 1].map((machine) => ({ nics: [this.nic(machine, 0)], subnet: "3" }));
+    const result = await this.ledger.importAll({ subnets: [], machines });
+    if (result.ok) for (const value of result.value.machines) this.note({ ok: true, value });
   }
 
   private async many(): Promise<void> {

@@ -6,7 +6,7 @@ export const COMMANDS = [
   "changeSubnet",
   "removeSubnet",
   "enroll",
-  "enrollAll",
+  "importAll",
   "release",
   "enlist",
   "changeMachine",
