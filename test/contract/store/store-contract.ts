@@ -1,7 +1,6 @@
 import {
   EMPTY_LEDGER,
   ipAddress,
-  ipPrefix,
   parseHardwareAddress,
   type AddressFacts,
   type Allocation,
@@ -10,6 +9,7 @@ import {
   type Machine,
   type Quarantine,
   type StoredRack,
+  type Subnet,
 } from "@berth/core";
 import type {
   AuditEntry,
