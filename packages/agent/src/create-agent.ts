@@ -164,7 +164,7 @@ class RunningAgent implements Agent {
     const either = AbortSignal.any([signal, failed.signal]);
     const server = await serveStatus(paths.socket, () => this.status());
     observer.onChange(() => daemons.forEach(({ bell }) => bell.ring()));
-    follower.onChange((change) => (change.reset === true ? link.renewLeases() : link.changeLeases(change)));
+    follower.onChange((change) => (change.reset ? link.renewLeases() : link.changeLeases(change)));
     const onPass = (): void => {
       this.#wire.nudge(); // a pass follows every change of addresses and of the desired state
       this.#report();

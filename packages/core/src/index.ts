@@ -104,6 +104,7 @@ export * from "./ipam/change-record.js";
 export * from "./ipam/domain-of-name.js";
 export * from "./ipam/check-ledger.js";
 export * from "./ipam/enroll-all.js";
+export * from "./ipam/import-all.js";
 
 // import: machines as other systems have them
 export * from "./import/import-row.js";
@@ -113,6 +114,11 @@ export * from "./import/read-maas.js";
 export * from "./import/read-netbox.js";
 export * from "./import/shared-addresses.js";
 export * from "./import/finish-rows.js";
+
+// adopt: an existing dhcpd.conf read into a plan
+export * from "./adopt/plan.js";
+export type { ConfFiles } from "./adopt/conf-tree.js";
+export * from "./adopt/adopt-conf.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";
