@@ -41,7 +41,7 @@ it("a rack that comes back with 60,000 ended link-local leases in its file serve
   expect(countBlocks(readFileSync(rack.file("dhcpd.leases"), "utf8"))).toBeLessThan(10);
   await rack.host.run(["kill", String(await rack.dhcpdPid())]);
 
-  // What dhcpd alone takes: with one pool for the whole slice, and with the pools that Berth writes.
+  // What dhcpd alone takes, with the same pools.
   const config = compileDhcpd({ subnets: [SUBNET] }, { links: [linkAt("eth0", 1, "192.168.50.1")] });
   if (!config.ok) throw new Error(JSON.stringify(config.problems));
   writeFileSync(rack.host.path("dhcpd-eth0.leases"), file);
