@@ -132,6 +132,7 @@ export * from "./desired/retirement.js";
 export type { PlanPolicy, PlanSources } from "./plan/site-view.js";
 export * from "./plan/assign-slices.js";
 export * from "./plan/plan-racks.js";
+export { pairsIn, type Pair, type Pairs } from "./plan/pair-racks.js";
 export * from "./plan/number-zones.js";
 
 // dhcpd: desired state to dhcpd.conf

@@ -1,5 +1,6 @@
 import type { IpAddress } from "../address/ip.js";
 import { parseIpPrefix, prefixContains, type IpPrefix } from "../address/prefix.js";
+import { changeSubnetDhcp } from "../desired/dhcp-settings.js";
 import { foldName } from "../names/host-name.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import type { LedgerChange } from "./change.js";
@@ -101,6 +102,7 @@ function build(request: SubnetRequest, fixed: { id: number; prefix: IpPrefix; cr
   const { mode } = request;
   const wish = request.enlistment ?? null;
   const enlistment = wish ?? (mode === "link-local" ? {} : null);
+  const dhcp = changeSubnetDhcp(undefined, request.dhcp ?? null);
   return {
     id: fixed.id,
     prefix: fixed.prefix,
@@ -119,6 +121,7 @@ function build(request: SubnetRequest, fixed: { id: number; prefix: IpPrefix; cr
     ntp: distinct(request.ntp ?? null),
     leaseTime: request.leaseTime ?? LEASE_TIME,
     maxLeaseTime: request.maxLeaseTime ?? Math.max(MAX_LEASE_TIME, request.leaseTime ?? 0),
+    ...(dhcp === null ? {} : { dhcp }),
     createdAt: fixed.createdAt,
   };
 }
@@ -140,6 +143,7 @@ function merged(before: Subnet, change: Partial<SubnetRequest>): SubnetRequest {
     window: mode === "window" ? before.window : null,
     ...change,
     enlistment: named === undefined ? (mode === "link-local" ? known : null) : named && { ...known, ...named },
+    dhcp: change.dhcp === undefined ? (before.dhcp ?? null) : changeSubnetDhcp(before.dhcp, change.dhcp),
     prefix: before.prefix,
     site: before.site,
   };
