@@ -24,6 +24,7 @@ export { formatTime } from "./lease/dhcpd/time-value.js";
 export * from "./lease/follow.js";
 export * from "./lease/kea/kea-reader.js";
 export * from "./lease/kea/kea-files.js";
+export { isKeaHead } from "./lease/kea/kea-line.js";
 
 // interface: addresses of a host and their verdicts
 export type * from "./interface/model.js";
