@@ -10,8 +10,10 @@ import type { Decision } from "./decision.js";
 import { domainOfName } from "./domain-of-name.js";
 import { quarantineKey, type LedgerState } from "./ledger-state.js";
 import type { Allocation, Quarantine, Subnet } from "./model.js";
+import { isIn, restLeased } from "./rest-leased.js";
 import { releaseUntil } from "./rest-time.js";
 import type { SubnetRequest } from "./request.js";
+import type { RackView } from "../topology/rack-view.js";
 
 const SUBNETS_MAX = 4096;
 const LEASE_TIME = 600;
@@ -39,10 +41,13 @@ export function declareSubnet(state: LedgerState, request: SubnetRequest, now: n
   return accepted({ value: subnet, changes });
 }
 
-/** Changes what the request names and keeps the rest. Prefix and site stay. */
+/**
+ * Changes what the request names and keeps the rest. Prefix and site stay. What leaves the window while one of `racks` sees it leased rests until its
+ * holder must have left it.
+ */
 export function changeSubnet(
   state: LedgerState,
-  request: { readonly id: number; readonly change: Partial<SubnetRequest> },
+  request: { readonly id: number; readonly change: Partial<SubnetRequest>; readonly racks?: readonly RackView[] },
   now: number,
 ): Result<Decision<Subnet>> {
   const before = state.subnets.get(request.id);
@@ -58,11 +63,17 @@ export function changeSubnet(
   const renames = after.domain === before.domain ? accepted([]) : renameAllocations(state, { before, after });
   if (!renames.ok) return renames;
   if (JSON.stringify(before) === JSON.stringify(after)) return accepted({ value: before, changes: [] });
-  return accepted({ value: after, changes: [{ table: "subnet", before, after }, ...renames.value] });
+  const kept = after.mode === "window" ? after.window : null;
+  const rests = restLeased(state, { subnet: before, leaves: (address) => !isIn(kept, address), racks: request.racks ?? [], now });
+  return accepted({ value: after, changes: [{ table: "subnet", before, after }, ...renames.value, ...rests] });
 }
 
 /** Removes a subnet in which nothing is allocated. Its resting addresses go on resting. */
-export function removeSubnet(state: LedgerState, id: number, now: number): Result<Decision<Subnet>> {
+export function removeSubnet(
+  state: LedgerState,
+  { id, racks = [] }: { readonly id: number; readonly racks?: readonly RackView[] },
+  now: number,
+): Result<Decision<Subnet>> {
   const before = state.subnets.get(id);
   if (before === undefined) return refused(unknownSubnet(String(id)));
   const allocations = [...state.spaceOf(id).allocations.values()];
@@ -79,7 +90,8 @@ export function removeSubnet(state: LedgerState, id: number, now: number): Resul
   );
   const rested = [...state.spaceOf(id).rest.values()].filter(({ until }) => until <= now);
   const forget = rested.map((quarantine): LedgerChange => ({ table: "quarantine", before: quarantine, after: null }));
-  return accepted({ value: before, changes: [...unreserve, ...forget, { table: "subnet", before, after: null }] });
+  const rests = restLeased(state, { subnet: before, leaves: () => true, racks, now });
+  return accepted({ value: before, changes: [...unreserve, ...forget, ...rests, { table: "subnet", before, after: null }] });
 }
 
 /** Operators' records would lie in no zone when the last subnet of their domain goes. */
