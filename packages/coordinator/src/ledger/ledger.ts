@@ -5,6 +5,7 @@ import type {
   Enlisted,
   EnlistRequest,
   EnrollRequest,
+  IpAddress,
   Machine,
   MachineChange,
   NameRecord,
@@ -48,6 +49,10 @@ export interface Ledger {
   machine(id: string): Machine | null;
   /** What one machine holds, likewise. */
   allocationsOf(machineId: string): readonly Allocation[];
+  /** Who holds an address of a subnet, decided changes included: for advice, not for answers. */
+  allocationIn(subnetId: number, address: IpAddress): Allocation | null;
+  /** Addresses of a subnet that would be given next, likewise. */
+  nextAddresses(subnetId: number): readonly IpAddress[];
   createSubnet(request: SubnetRequest, by?: By): Promise<Result<Subnet>>;
   changeSubnet(id: number, change: Partial<SubnetRequest>, by?: By): Promise<Result<Subnet>>;
   removeSubnet(id: number, by?: By): Promise<Result<Subnet>>;

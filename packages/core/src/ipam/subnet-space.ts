@@ -110,6 +110,27 @@ export class SubnetSpace {
     }
   }
 
+  /** The addresses that `nextFree` would come to next, at most so many of them; nothing is taken, and it looks no further than a few times as many. */
+  upcoming(count: number, isFree: (address: IpAddress) => boolean): readonly IpAddress[] {
+    const free = (this.free ??= this.buildFree());
+    const base = ipv4Number(prefixRange(this.declared.prefix).first);
+    const found: IpAddress[] = [];
+    let position = free.nextFrom(this.cursor);
+    let wrapped = false;
+    for (let looks = 0; looks < count * 8 && found.length < count; looks++) {
+      if (position < 0 && wrapped) break;
+      if (position < 0) {
+        wrapped = true;
+        position = free.nextFrom(0);
+      }
+      if (position < 0 || (wrapped && position >= this.cursor)) break;
+      const address = ipv4FromNumber(base + position);
+      if (isFree(address)) found.push(address);
+      position = free.nextFrom(position + 1);
+    }
+    return found;
+  }
+
   /** How many are free and never given; those that `nextFree` met as taken in this turn are counted apart. */
   counts(): { readonly free: number; readonly skipped: number } {
     const free = (this.free ??= this.buildFree());
