@@ -46,6 +46,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     "fastify",
     "fastify-type-provider-zod",
     "kysely",
+    "kysely-postgres-js",
+    "postgres",
     "reflect-metadata",
     "ws",
     "yaml",

@@ -9,6 +9,7 @@ import {
   encodeArp,
   encodeUdp,
   ipv4Destination,
+  macAt,
 } from "./ethernet.js";
 import type { FramePump } from "./frame-pump.js";
 
@@ -252,7 +253,7 @@ export class RawDhcpClient {
       if (arp.senderMac === holder.mac) return;
       const target = { targetMac: arp.senderMac, targetAddress: arp.senderAddress };
       this.#pump.send(encodeArp({ operation: "reply", senderMac: holder.mac, senderAddress: asked, ...target }));
-    } else if (holder.answers !== "arp") {
+    } else if (holder.answers !== "arp" && macAt(frame, 0) === holder.mac) {
       const pong = answerPing(frame, holder.mac);
       if (pong !== null) this.#pump.send(pong);
     }

@@ -10,7 +10,7 @@ describe("coordinator configuration", () => {
   it("is documented: the reference file names every key with its default", () => {
     const text = readFileSync(join(import.meta.dirname, "../coordinator.reference.yaml"), "utf8");
     expect(parseConfig(text, source, coordinatorConfigSchema)).toEqual({ ok: true, value: coordinatorConfigSchema.parse({}) });
-    for (const key of ["data", "api", "link", "dns", "addresses", "notices", "log"])
+    for (const key of ["data", "database", "api", "link", "dns", "addresses", "notices", "log"])
       expect(text).toMatch(new RegExp(`^${key}:`, "m"));
   });
 

@@ -23,8 +23,10 @@ const webhookSchema = z.strictObject({
  * this package documents each key; a test holds it against these defaults.
  */
 export const coordinatorConfigSchema = z.strictObject({
-  /** Folder of the database, the certificate authority and the admin token. */
+  /** Folder of the certificate authority, the admin token and, unless `database` says otherwise, the database. */
   data: z.string().min(1).default("/var/lib/berth-coordinator"),
+  /** A PostgreSQL database that several coordinators may share, `postgres://...`; null keeps the region in the data folder. */
+  database: z.string().min(1).nullable().default(null),
   api: z
     .strictObject({
       /** Where the HTTP API listens: HOST:PORT on loopback. */

@@ -9,6 +9,7 @@ import {
   type CoordinatorConfig,
 } from "./config.js";
 import { createCoordinator } from "./create-coordinator.js";
+import { addRegionCommands } from "./region-commands.js";
 
 /** Exit status: 0 ok, 1 findings, 2 usage, 3 environment. */
 type ExitCode = 0 | 1 | 2 | 3;
@@ -27,6 +28,7 @@ export interface CoordinatorCliPorts {
 interface ServeOptions {
   readonly config?: string;
   readonly data?: string;
+  readonly database?: string;
   readonly link?: string;
   readonly advertise?: readonly string[];
   readonly api?: readonly string[];
@@ -60,6 +62,7 @@ export function createCoordinatorCli(ports: CoordinatorCliPorts): Command {
     .description("serve the racks and the HTTP API")
     .option("--config <file>", "configuration file; coordinator.reference.yaml documents every key")
     .option("--data <dir>", "folder of the database, the certificate authority and the admin token")
+    .option("--database <url>", "a PostgreSQL database that coordinators share, instead of one in the data folder")
     .option("--link <host:port>", `where agents dial (default: 127.0.0.1:${LINK_PORT})`)
     .option("--advertise <host:port...>", "the link as agents reach it, where that differs")
     .option("--api <host:port...>", "where the HTTP API listens beside the socket api.sock in the data folder")
@@ -70,6 +73,7 @@ export function createCoordinatorCli(ports: CoordinatorCliPorts): Command {
       const coordinator = await createCoordinator(config, { ...ports, log });
       await coordinator.run(ports.signal);
     });
+  addRegionCommands(program, ports, (options) => readConfig(options, ports));
   return program;
 }
 
@@ -94,6 +98,7 @@ async function readConfig(options: ServeOptions, ports: CoordinatorCliPorts): Pr
   return {
     ...value,
     data: options.data ?? value.data,
+    database: options.database ?? value.database,
     api: { listen: options.api === undefined ? value.api.listen : [...options.api] },
     link: {
       listen: options.link ?? value.link.listen,

@@ -32,9 +32,11 @@ import { createOwnAddresses, type OwnAddresses } from "./own-host/own-addresses.
 import { createPlanner, type Planner } from "./plan/planner.js";
 import { createToken } from "./racks/create-token.js";
 import { createRackRegistry, type RackRegistry } from "./racks/rack-registry.js";
+import { createPostgresStore } from "./store/postgres/postgres-store.js";
 import { createSqliteStore } from "./store/sqlite-store.js";
 import type { Store, TopologyStore } from "./store/store.js";
 import { openTls, type Tls } from "./tls/open-tls.js";
+import { shareAuthority } from "./tls/share-authority.js";
 import type { ProblemWatch } from "./topology/problem-watch.js";
 import { createTopologyKeeper, type TopologyKeeper } from "./topology/topology-keeper.js";
 
@@ -74,7 +76,7 @@ interface Parts {
 
 /** Opens the data folder and puts a coordinator together; nothing listens yet. Throws `data-folder-in-use`, `store-newer`, `key-unreadable`. */
 export async function createCoordinator(config: CoordinatorConfig, ports: CoordinatorPorts): Promise<Coordinator> {
-  const store = await createSqliteStore(config.data, ports);
+  const store = await openStore(config, ports);
   try {
     const registry = await createRackRegistry({ store, ...ports });
     const racks = (): readonly RackView[] => registry.views();
@@ -91,6 +93,7 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     const own = await openOwnAddresses(config, keeper, ports);
     const advertised = (): readonly string[] => advertisedLink(config, own?.list() ?? []);
     const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];
+    if (config.database !== null) await shareAuthority(store.settings, config.data, ports.files);
     const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
     const hub = createHub({
       ...ports,
@@ -121,6 +124,11 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
     await store.close();
     throw error;
   }
+}
+
+/** In the data folder, unless the region has a database that coordinators share. */
+function openStore({ data, database }: CoordinatorConfig, ports: CoordinatorPorts): Promise<Store> {
+  return database === null ? createSqliteStore(data, ports) : createPostgresStore(database, ports);
 }
 
 /** Only who listens everywhere has to look where that is. */
@@ -159,7 +167,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { apiTokens, hub, keeper, notices, own, planner, problems, store, ports } = this.#parts;
+    const { apiTokens, hub, keeper, ledger, notices, own, planner, problems, store, ports } = this.#parts;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const stopAll = (error: unknown): never => {
@@ -167,7 +175,7 @@ class RunningCoordinator implements Coordinator {
       throw error;
     };
     try {
-      const parts = [planner, hub, keeper, problems, apiTokens, ...[own, notices].filter((part) => part !== null)];
+      const parts = [ledger, planner, hub, keeper, problems, apiTokens, ...[own, notices].filter((part) => part !== null)];
       const running = [...parts.map((part) => part.run(either)), this.#serveApi(either)];
       const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));
       const failure = settled.find((outcome) => outcome.status === "rejected");

@@ -1,4 +1,5 @@
 import { createMemoryStore, MemoryDisk } from "../../../packages/coordinator/src/store/memory-store.js";
+import { apiTokensContract } from "./api-tokens-contract.js";
 import { namesContract } from "./names-contract.js";
 import { storeContract, type StoreUnderTest } from "./store-contract.js";
 
@@ -9,3 +10,4 @@ function fake(): Promise<StoreUnderTest> {
 
 storeContract("the fake store", fake);
 namesContract("the fake store", fake);
+apiTokensContract("the fake store", fake);

@@ -1,12 +1,16 @@
 import { ipPrefix, type Subnet } from "@berth/core";
 import { silentLog, systemClock } from "@berth/host";
 import SqliteDatabase from "better-sqlite3";
+import { Kysely, Migrator, SqliteDialect } from "kysely";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { migrations } from "../../../packages/coordinator/src/store/migrations.js";
 import { createSqliteStore } from "../../../packages/coordinator/src/store/sqlite-store.js";
+import { apiTokensContract } from "./api-tokens-contract.js";
 import { namesContract } from "./names-contract.js";
+import type { Tables } from "../../../packages/coordinator/src/store/tables.js";
 import { storeContract, subnet, type StoreUnderTest } from "./store-contract.js";
 
 const ports = { clock: systemClock, log: silentLog };
@@ -18,6 +22,7 @@ async function sqlite(): Promise<StoreUnderTest> {
 
 storeContract("the SQLite store", sqlite);
 namesContract("the SQLite store", sqlite);
+apiTokensContract("the SQLite store", sqlite);
 
 let folder: string;
 beforeEach(async () => {
@@ -66,19 +71,20 @@ test("a database from a newer version is refused by name and left as it is", asy
 });
 
 test("a database of the first version is brought to this one with all it holds", async () => {
-  const store = await createSqliteStore(folder, ports);
-  await store.settings.set("region", "a");
-  await store.close();
-  const old = new SqliteDatabase(join(folder, "berth.sqlite"));
-  const later = ["topology_rack", "topology_address", "vip_move", "reservation", "name_record", "kept_answer", "api_token"];
-  for (const table of later) old.exec(`drop table ${table}`);
-  old.exec("alter table join_token drop column replaces");
-  old.prepare("delete from kysely_migration where name > '0001-first-schema'").run();
-  old.close();
+  const old = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new SqliteDatabase(join(folder, "berth.sqlite")) }) });
+  const { error } = await new Migrator({ db: old, provider: migrations }).migrateTo("0001-first-schema");
+  expect(error).toBeUndefined();
+  await old.insertInto("setting").values({ name: "region", value: "a" }).execute();
+  await old.insertInto("machine").values({ id: "m-1", name: "db1", state: "enrolled", created_at: 5 }).execute();
+  await old.updateTable("ledger").set({ revision: 7, next_subnet: 3 }).execute();
+  await old.destroy();
   const next = await createSqliteStore(folder, ports);
   expect(await next.settings.get("region")).toBe("a");
   expect(await next.topology.load()).toEqual({ racks: [], addresses: [], seenAt: null });
-  expect((await next.ledger.load()).content).toMatchObject({ reservations: [], records: [], answers: [] });
+  const machines = [{ id: "m-1", name: "db1", state: "enrolled", nics: [], createdAt: 5 }];
+  const content = { machines, reservations: [], records: [], answers: [], nextSubnetId: 3 };
+  expect(await next.ledger.load()).toMatchObject({ revision: 7, content });
+  expect(await next.apiTokens.list()).toEqual([]);
   await next.close();
 });
 

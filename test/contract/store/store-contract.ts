@@ -359,8 +359,8 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
         [{ site: "default", origin: "a.example", serial: 4294967295, digest: "y" }],
       );
       await reopen();
-      expect(await store.settings.get("region")).toBe("b");
-      expect(await store.settings.get("none")).toBeNull();
+      expect([await store.settings.get("region"), await store.settings.get("none")]).toEqual(["b", null]);
+      expect([await store.settings.claim("first", "a"), await store.settings.claim("first", "c")]).toEqual(["a", "a"]);
       expect(await store.plans.load()).toEqual({
         desired: [{ state, digest: "d7" }],
         serials: [{ site: "default", origin: "a.example", serial: 4294967295, digest: "y" }],

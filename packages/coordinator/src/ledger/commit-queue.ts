@@ -19,6 +19,8 @@ import { decideCommand } from "./decide-command.js";
 
 /** Commands in one commit; more wait for the next. */
 const GROUP_MAX = 1024;
+/** How often another coordinator may be first; each time it is, its commit came through. */
+const BEHIND_MAX = 100;
 
 /** What a command sees when its turn comes. `now` in milliseconds since 1970. */
 export interface Turn {
@@ -74,11 +76,26 @@ export class CommitQueue {
   private readonly committed: (revision: number) => void;
   private waiting: Waiting[] = [];
   private running: Promise<void> | null = null;
+  /** The revision in memory. */
+  private revision: number;
+  /** The newest revision that was heard of; infinity when there may be any. */
+  private heard = 0;
+  private failing = false;
 
-  constructor(state: LedgerState, ports: QueuePorts, committed: (revision: number) => void) {
-    this.state = state;
+  constructor(stored: { state: LedgerState; revision: number }, ports: QueuePorts, committed: (revision: number) => void) {
+    this.state = stored.state;
+    this.revision = stored.revision;
     this.ports = ports;
-    this.committed = committed;
+    this.committed = (revision) => {
+      this.revision = revision;
+      committed(revision);
+    };
+  }
+
+  /** Another coordinator may have committed: memory follows before anything else is decided. */
+  lookForNews(revision: number): void {
+    this.heard = Math.max(this.heard, revision);
+    if (this.heard > this.revision) this.running ??= this.run();
   }
 
   submit<T>(command: Command<T>): Promise<Result<T>> {
@@ -94,17 +111,50 @@ export class CommitQueue {
   }
 
   private async run(): Promise<void> {
-    while (this.waiting.length > 0) {
+    while (this.waiting.length > 0 || this.heard > this.revision) {
       await new Promise((resolve) => setImmediate(resolve));
       const group = this.waiting.slice(0, GROUP_MAX);
       this.waiting = this.waiting.slice(GROUP_MAX);
-      await this.commit(group);
+      if ((await this.follow(group)) && group.length > 0) await this.commit(group);
     }
     this.running = null;
   }
 
-  private async commit(group: readonly Waiting[]): Promise<void> {
+  /** Takes over what others committed; false, and the group is told why, when the store does not say it. */
+  private async follow(group: readonly Waiting[]): Promise<boolean> {
+    const { shared } = this.ports.store;
+    if (shared === null || this.heard <= this.revision) return true;
+    this.heard = 0;
+    try {
+      for (let news = await shared.news(); news !== null; news = await shared.news()) {
+        if ("content" in news) this.state.reset(news.content);
+        else for (const change of news.changes) this.state.apply(change);
+        this.committed(news.revision);
+      }
+      this.failing = false;
+      return true;
+    } catch (error) {
+      if (!(error instanceof EnvironmentError)) throw error;
+      if (!this.failing)
+        this.ports.log.error(
+          { error: describeError(error) },
+          "the ledger cannot be followed; reads are answered as it was last known",
+        );
+      this.failing = true;
+      for (const { reject } of group) reject(error);
+      return false;
+    }
+  }
+
+  private async commit(group: readonly Waiting[], behind = 0): Promise<void> {
     const { decided, changes, audit } = this.decideAll(group);
+    if (changes.length === 0 && this.ports.store.shared !== null) {
+      // A commit proves that memory was the newest; where nothing is to be committed, a refusal or a repeated answer must be proved too.
+      const { revision } = this;
+      this.heard = Number.POSITIVE_INFINITY;
+      if (!(await this.follow(group))) return;
+      if (this.revision !== revision && behind < BEHIND_MAX) return this.commit(group, behind + 1);
+    }
     if (changes.length > 0) {
       let revision: number;
       try {
@@ -113,6 +163,11 @@ export class CommitQueue {
       } catch (error) {
         for (const change of [...changes].reverse()) this.state.apply(undoOf(change));
         this.inFlight = [];
+        if (this.ports.store.shared !== null) this.heard = Number.POSITIVE_INFINITY; // it may have come through all the same
+        if (behind < BEHIND_MAX && isBehind(error)) {
+          if (await this.follow(group)) await this.commit(group, behind + 1);
+          return;
+        }
         return this.fail(decided, error);
       }
       this.inFlight = [];
@@ -176,6 +231,10 @@ export class CommitQueue {
     }
     for (const { waiting } of decided) waiting.reject(error);
   }
+}
+
+function isBehind(error: unknown): boolean {
+  return error instanceof EnvironmentError && error.code === "store-behind";
 }
 
 /** Whole records before and after: an audit must be readable when the records are long gone. */

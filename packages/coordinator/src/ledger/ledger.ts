@@ -82,4 +82,6 @@ export interface Ledger {
   onChange(listener: () => void): () => void;
   /** Resolves when every change asked for so far is committed or refused. */
   settled(): Promise<void>;
+  /** Follows what other coordinators commit to the same database, until aborted. Ends at once where there are none. */
+  run(signal: AbortSignal): Promise<void>;
 }

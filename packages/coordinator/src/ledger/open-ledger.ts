@@ -34,12 +34,12 @@ export interface LedgerPorts {
   readonly wireWindowMs?: number;
 }
 
-/** Loads the ledger from the store and answers for it from then on. Only one may be open on a store. */
+/** Loads the ledger from the store and answers for it from then on. Only one may be open on a store; where coordinators share a database each has a store of its own. */
 export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
   const { revision, content } = await ports.store.ledger.load();
   const state = new LedgerState(content);
   const view = new CommittedView(state, revision);
-  const queue = new CommitQueue(state, { ...ports, store: ports.store.ledger }, (next) => view.committed(next));
+  const queue = new CommitQueue({ state, revision }, { ...ports, store: ports.store.ledger }, (next) => view.committed(next));
   view.inFlight = () => queue.inFlight;
   return {
     get revision() {
@@ -65,6 +65,7 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
     ...nameCommands(state, queue),
     onChange: (listener) => view.onChange(listener),
     settled: () => queue.settled(),
+    run: async (signal) => ports.store.ledger.shared?.watch((heard) => queue.lookForNews(heard), signal),
   };
 }
 

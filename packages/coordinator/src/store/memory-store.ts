@@ -60,6 +60,12 @@ export function createMemoryStore(disk: MemoryDisk = new MemoryDisk()): Store {
     settings: {
       get: (name) => guard.read(() => disk.settings.get(name) ?? null),
       set: (name, value) => guard.write(() => void disk.settings.set(name, value)),
+      claim: (name, value) =>
+        guard.write(() => {
+          const there = disk.settings.get(name) ?? value;
+          disk.settings.set(name, there);
+          return there;
+        }),
     },
     plans: {
       load: () => guard.read(() => ({ desired: copy([...disk.desired.values()]), serials: copy([...disk.serials.values()]) })),
@@ -144,6 +150,7 @@ function memoryLedger(disk: MemoryDisk, guard: Guard): LedgerStore {
         disk.revision += 1;
         return disk.revision;
       }),
+    shared: null,
   };
 }
 

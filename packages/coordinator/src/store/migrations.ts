@@ -3,6 +3,7 @@ import { apiTokenSchema } from "./api-token-schema.js";
 import { firstSchema } from "./first-schema.js";
 import { namesSchema } from "./names-schema.js";
 import { tokenReplaces } from "./token-replaces.js";
+import { sharedLedgerSchema } from "./shared-ledger-schema.js";
 import { topologySchema } from "./topology-schema.js";
 
 /** All steps from an empty database to this version, in the order of their names. Only ever appended to. */
@@ -12,6 +13,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0003-token-replaces": { up: tokenReplaces },
   "0004-names-and-reservations": { up: namesSchema },
   "0005-api-token": { up: apiTokenSchema },
+  "0006-shared-ledger": { up: sharedLedgerSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

@@ -1,9 +1,9 @@
 import { EnvironmentError, errnoOf, type Clock, type Log } from "@berth/host";
 import SqliteDatabase, { type Database } from "better-sqlite3";
-import { Kysely, Migrator, SqliteDialect, sql } from "kysely";
+import { Kysely, SqliteDialect } from "kysely";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { migrationNames, migrations } from "./migrations.js";
+import { migrate } from "./migrate.js";
 import { SqliteConnection } from "./sqlite-connection.js";
 import { storeError } from "./store-error.js";
 import type { Tables } from "./tables.js";
@@ -35,26 +35,43 @@ export interface OpenFolder {
  * `store-newer`, `store-damaged`, `store-unwritable`.
  */
 export async function openSqlite(folder: string, ports: StorePorts): Promise<OpenFolder> {
-  makeFolder(folder);
-  const lock = takeLock(folder);
-  const file = join(folder, DATABASE);
-  let sqlite: Database | null = null;
+  const { sqlite, file, close: closeFolder } = openFolder(folder);
+  const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) });
   try {
-    sqlite = openDatabase(file);
-    const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) });
-    await migrate(query, file, ports.log);
+    await migrate(query, { shown: file, log: ports.log, named: (cause) => storeError(cause, file, "write") });
     const connection = new SqliteConnection(sqlite, query);
     const close = async (): Promise<void> => {
       connection.close();
       await query.destroy();
-      lock.close();
+      closeFolder();
     };
     return { connection, close };
   } catch (cause) {
-    sqlite?.close();
+    closeFolder();
+    throw storeError(cause, file, "write");
+  }
+}
+
+/** The database of a data folder as it is, made if there is none; nobody else has the folder until it is closed. Throws as {@link openSqlite}. */
+export function openFolder(folder: string): { readonly sqlite: Database; readonly file: string; readonly close: () => void } {
+  makeFolder(folder);
+  const lock = takeLock(folder);
+  const file = sqliteFile(folder);
+  try {
+    const sqlite = openDatabase(file);
+    const close = (): void => {
+      sqlite.close();
+      lock.close();
+    };
+    return { sqlite, file, close };
+  } catch (cause) {
     lock.close();
     throw storeError(cause, file, "write");
   }
+}
+
+export function sqliteFile(folder: string): string {
+  return join(folder, DATABASE);
 }
 
 function makeFolder(folder: string): void {
@@ -109,31 +126,4 @@ function openDatabase(file: string): Database {
     sqlite.close();
     throw cause;
   }
-}
-
-async function migrate(query: Kysely<Tables>, file: string, log: Log): Promise<void> {
-  const done = await migrationsDone(query);
-  const unknown = done.filter((name) => !migrationNames.includes(name));
-  if (unknown.length > 0) {
-    const remedy = "run the newer version, or restore a backup that this version made";
-    const message = `${file} was written by a newer version of Berth (it knows ${unknown.join(", ")})`;
-    throw new EnvironmentError("store-newer", file, message, { remedy });
-  }
-  const { error, results } = await new Migrator({ db: query, provider: migrations }).migrateToLatest();
-  if (error !== undefined) throw migrationError(error, file);
-  for (const { migrationName, status } of results ?? []) log.info({ migration: migrationName, status }, "database migrated");
-}
-
-async function migrationsDone(query: Kysely<Tables>): Promise<readonly string[]> {
-  const table = await sql`select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'`.execute(query);
-  if (table.rows.length === 0) return [];
-  const done = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(query);
-  return done.rows.map(({ name }) => name);
-}
-
-function migrationError(cause: unknown, file: string): unknown {
-  const named = storeError(cause, file, "write");
-  return named !== cause
-    ? named
-    : new EnvironmentError("store-unwritable", file, `failed to bring ${file} to this version`, { cause });
 }

@@ -7,11 +7,11 @@ export function sqliteApiTokens(connection: SqliteConnection): ApiTokenStore {
   return {
     list: () =>
       new Promise((resolve) => {
-        resolve(connection.all(query.selectFrom("api_token").selectAll().orderBy("name")).map(recordOf));
+        resolve(connection.all(query.selectFrom("api_token").selectAll().orderBy("name")).map(apiTokenFromRow));
       }),
     add: (token) =>
       new Promise((resolve) => {
-        connection.transaction(() => connection.insert("api_token", rowOf(token)));
+        connection.transaction(() => connection.insert("api_token", apiTokenRow(token)));
         resolve();
       }),
     remove: (id) =>
@@ -22,11 +22,11 @@ export function sqliteApiTokens(connection: SqliteConnection): ApiTokenStore {
   };
 }
 
-function rowOf({ createdAt, createdBy, digest, expiresAt, id, name, role }: ApiTokenRecord): Tables["api_token"] {
+export function apiTokenRow({ createdAt, createdBy, digest, expiresAt, id, name, role }: ApiTokenRecord): Tables["api_token"] {
   return { id, name, role, digest, created_at: createdAt, created_by: createdBy, expires_at: expiresAt };
 }
 
-function recordOf(row: Tables["api_token"]): ApiTokenRecord {
+export function apiTokenFromRow(row: Tables["api_token"]): ApiTokenRecord {
   const { created_at: createdAt, created_by: createdBy, digest, expires_at: expiresAt, id, name, role } = row;
   return { id, name, role, digest, createdAt, createdBy, expiresAt };
 }

@@ -1,13 +1,17 @@
-import type { Insertable } from "kysely";
+import type { Insertable, Selectable } from "kysely";
 import type { SqliteConnection } from "./sqlite-connection.js";
-import type { AuditEntry, AuditStore } from "./store.js";
+import type { AuditEntry, AuditRecord, AuditStore } from "./store.js";
 import type { Tables } from "./tables.js";
 
-const LIST_MAX = 1000;
+export const AUDIT_LIST_MAX = 1000;
 
 export function auditRow(entry: AuditEntry): Insertable<Tables["audit"]> {
   const { at, actor, action, subject } = entry;
   return { at, actor, action, subject, detail: JSON.stringify(entry.detail ?? null) };
+}
+
+export function auditFromRow(row: Selectable<Tables["audit"]>): AuditRecord {
+  return { ...row, detail: JSON.parse(row.detail) as unknown };
 }
 
 export function sqliteAudit(connection: SqliteConnection): AuditStore {
@@ -21,16 +25,16 @@ export function sqliteAudit(connection: SqliteConnection): AuditStore {
     list: (after, limit) =>
       new Promise((resolve) => {
         const newer = query.selectFrom("audit").selectAll().where("number", ">", after).orderBy("number");
-        const rows = connection.all(newer.limit(Math.min(limit, LIST_MAX)));
-        resolve(rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) as unknown })));
+        const rows = connection.all(newer.limit(Math.min(limit, AUDIT_LIST_MAX)));
+        resolve(rows.map(auditFromRow));
       }),
     newest: ({ before, actor, action, limit }) =>
       new Promise((resolve) => {
-        let newest = query.selectFrom("audit").selectAll().orderBy("number", "desc").limit(Math.min(limit, LIST_MAX));
+        let newest = query.selectFrom("audit").selectAll().orderBy("number", "desc").limit(Math.min(limit, AUDIT_LIST_MAX));
         if (before !== null) newest = newest.where("number", "<", before);
         if (actor !== null) newest = newest.where("actor", "=", actor);
         if (action !== null) newest = newest.where("action", "=", action);
-        resolve(connection.all(newest).map((row) => ({ ...row, detail: JSON.parse(row.detail) as unknown })));
+        resolve(connection.all(newest).map(auditFromRow));
       }),
   };
 }

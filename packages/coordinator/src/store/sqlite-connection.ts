@@ -2,7 +2,7 @@ import { assert, type Problem } from "@berth/core";
 import { EnvironmentError } from "@berth/host";
 import type { Database, Statement } from "better-sqlite3";
 import type { Compilable, CompiledQuery, Insertable, Kysely } from "kysely";
-import { storeError, UNWRITABLE } from "./store-error.js";
+import { problemOf, storeError, UNWRITABLE } from "./store-error.js";
 import type { Tables } from "./tables.js";
 
 /** Prepared statements kept; the store's own queries are far fewer. */
@@ -100,9 +100,4 @@ export class SqliteConnection {
     }
     return statement;
   }
-}
-
-function problemOf({ code, at, message, remedy }: EnvironmentError): Problem {
-  const consequence = `${message}; racks serve on, but no change is taken`;
-  return remedy === undefined ? { code, at, message: consequence } : { code, at, message: consequence, remedy };
 }

@@ -28,6 +28,7 @@ export function sqliteLedger(connection: SqliteConnection): LedgerStore {
         });
         resolve(revision);
       }),
+    shared: null,
   };
 }
 

@@ -3,8 +3,8 @@ import type { SqliteConnection } from "./sqlite-connection.js";
 import type { RackRecord, RackStore, SettingStore, TokenRecord, TokenStore } from "./store.js";
 import type { Tables } from "./tables.js";
 
-/** `forget` drops what is queued of a rack that goes. */
-export function sqliteRacks(connection: SqliteConnection, forget: (rackId: string) => void): RackStore {
+/** `forget` drops what is queued of a rack that goes; it resolves when nothing of it is on the way any more. */
+export function sqliteRacks(connection: SqliteConnection, forget: (rackId: string) => Promise<void>): RackStore {
   const { query } = connection;
   return {
     list: () =>
@@ -14,27 +14,19 @@ export function sqliteRacks(connection: SqliteConnection, forget: (rackId: strin
       }),
     save: (rack) =>
       new Promise((resolve) => {
-        const { id, name, site } = rack;
-        const rest = {
-          joined_at: rack.joinedAt,
-          certificate_serial: rack.certificateSerial,
-          public_key_hash: rack.publicKeyHash,
-        };
-        const row = { name, site, ...rest };
+        const { id, ...row } = rackRow(rack);
         const upsert = query.insertInto("rack").values({ id, ...row });
         connection.transaction(() => connection.run(upsert.onConflict((conflict) => conflict.column("id").doUpdateSet(row))));
         resolve();
       }),
-    remove: (id) =>
-      new Promise((resolve) => {
-        forget(id);
-        connection.transaction(() => {
-          connection.run(query.deleteFrom("rack").where("id", "=", id));
-          for (const table of ["rack_interfaces", "rack_lease", "desired"] as const)
-            connection.run(query.deleteFrom(table).where("rack_id", "=", id));
-        });
-        resolve();
-      }),
+    remove: async (id) => {
+      await forget(id);
+      connection.transaction(() => {
+        connection.run(query.deleteFrom("rack").where("id", "=", id));
+        for (const table of ["rack_interfaces", "rack_lease", "desired"] as const)
+          connection.run(query.deleteFrom(table).where("rack_id", "=", id));
+      });
+    },
   };
 }
 
@@ -84,10 +76,30 @@ export function sqliteSettings(connection: SqliteConnection): SettingStore {
         );
         resolve();
       }),
+    claim: (name, value) =>
+      new Promise((resolve) => {
+        const there = connection.transaction(() => {
+          const insert = query.insertInto("setting").values({ name, value });
+          connection.run(insert.onConflict((conflict) => conflict.column("name").doNothing()));
+          return connection.all(query.selectFrom("setting").select("value").where("name", "=", name))[0];
+        });
+        resolve(there?.value ?? value);
+      }),
   };
 }
 
-function rackFromRow(row: Selectable<Tables["rack"]>): RackRecord {
+export function rackRow(rack: RackRecord): Tables["rack"] {
+  return {
+    id: rack.id,
+    name: rack.name,
+    site: rack.site,
+    joined_at: rack.joinedAt,
+    certificate_serial: rack.certificateSerial,
+    public_key_hash: rack.publicKeyHash,
+  };
+}
+
+export function rackFromRow(row: Selectable<Tables["rack"]>): RackRecord {
   return {
     id: row.id,
     name: row.name,
@@ -98,7 +110,7 @@ function rackFromRow(row: Selectable<Tables["rack"]>): RackRecord {
   };
 }
 
-function tokenRow(token: TokenRecord): Tables["join_token"] {
+export function tokenRow(token: TokenRecord): Tables["join_token"] {
   return {
     id: token.id,
     secret_hash: token.secretHash,
@@ -111,7 +123,7 @@ function tokenRow(token: TokenRecord): Tables["join_token"] {
   };
 }
 
-function tokenFromRow(row: Selectable<Tables["join_token"]>): TokenRecord {
+export function tokenFromRow(row: Selectable<Tables["join_token"]>): TokenRecord {
   return {
     id: row.id,
     secretHash: row.secret_hash,

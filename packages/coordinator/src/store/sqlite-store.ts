@@ -1,10 +1,11 @@
+import { QueuedReports } from "./queued-reports.js";
 import { openSqlite, type StorePorts } from "./open-sqlite.js";
 import { sqliteApiTokens } from "./sqlite-api-tokens.js";
 import { sqliteAudit } from "./sqlite-audit.js";
 import { sqliteLedger } from "./sqlite-ledger.js";
 import { sqlitePlans } from "./sqlite-plans.js";
 import { sqliteRacks, sqliteSettings, sqliteTokens } from "./sqlite-racks.js";
-import { SqliteReports } from "./sqlite-reports.js";
+import { sqliteReports } from "./sqlite-reports.js";
 import { sqliteTopology } from "./sqlite-topology.js";
 import type { Store } from "./store.js";
 
@@ -15,7 +16,7 @@ import type { Store } from "./store.js";
 export async function createSqliteStore(dataFolder: string, ports: StorePorts): Promise<Store> {
   const folder = await openSqlite(dataFolder, ports);
   const { connection } = folder;
-  const reports = new SqliteReports(connection, ports);
+  const reports = new QueuedReports(sqliteReports(connection), ports);
   return {
     ledger: sqliteLedger(connection),
     racks: sqliteRacks(connection, (rackId) => reports.forget(rackId)),

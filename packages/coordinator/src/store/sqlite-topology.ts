@@ -1,10 +1,12 @@
 import { addressFamily, type AddressFacts, type StoredRack } from "@berth/core";
+import type { Insertable, Selectable } from "kysely";
 import { addressBlob, addressFromBlob } from "./address-blob.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
-import { VIP_MOVES_MAX, type TopologyChange, type TopologyStore } from "./store.js";
+import { VIP_MOVES_MAX, type TopologyChange, type TopologyStore, type VipMoveRecord } from "./store.js";
+import type { Tables } from "./tables.js";
 
 /** The setting that says up to when the region watched its racks. */
-const SEEN_AT = "topology-seen-at";
+export const SEEN_AT = "topology-seen-at";
 
 export function sqliteTopology(connection: SqliteConnection): TopologyStore {
   const { query } = connection;
@@ -30,18 +32,18 @@ export function sqliteTopology(connection: SqliteConnection): TopologyStore {
         let rows = query.selectFrom("vip_move").selectAll().orderBy("number", "desc").limit(limit);
         if (after !== null) rows = rows.where("number", "<", after);
         if (address !== null) rows = rows.where("address", "=", addressBlob(address));
-        resolve(
-          connection.all(rows).map((row) => ({
-            number: row.number,
-            site: row.site,
-            address: addressFromBlob(row.address, row.family === 4 ? 4 : 6),
-            from: row.from_rack,
-            to: row.to_rack,
-            at: row.at,
-          })),
-        );
+        resolve(connection.all(rows).map(moveFromRow));
       }),
   };
+}
+
+export function moveRow({ site, address, from, to, at }: VipMoveRecord): Insertable<Tables["vip_move"]> {
+  return { site, address: addressBlob(address), family: addressFamily(address), from_rack: from, to_rack: to, at };
+}
+
+export function moveFromRow(row: Selectable<Tables["vip_move"]>): VipMoveRecord & { readonly number: number } {
+  const { number, site, from_rack: from, to_rack: to, at } = row;
+  return { number, site, address: addressFromBlob(row.address, row.family === 4 ? 4 : 6), from, to, at };
 }
 
 function saveChange(
@@ -62,10 +64,7 @@ function saveChange(
   }
   for (const { site, address } of goneAddresses)
     connection.run(query.deleteFrom("topology_address").where("site", "=", site).where("address", "=", addressBlob(address)));
-  for (const { site, address, from, to, at } of moves) {
-    const row = { site, address: addressBlob(address), family: addressFamily(address), from_rack: from, to_rack: to, at };
-    connection.run(query.insertInto("vip_move").values(row));
-  }
+  for (const move of moves) connection.run(query.insertInto("vip_move").values(moveRow(move)));
   if (moves.length > 0) trimMoves(connection);
   const value = String(seenAt);
   const upsert = query.insertInto("setting").values({ name: SEEN_AT, value });

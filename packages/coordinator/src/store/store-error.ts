@@ -1,3 +1,4 @@
+import type { Problem } from "@berth/core";
 import { EnvironmentError } from "@berth/host";
 
 interface Kind {
@@ -56,4 +57,10 @@ export function storeError(cause: unknown, file: string, direction: "read" | "wr
 function sqliteCode(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
   return error.code.startsWith("SQLITE_") ? error.code : null;
+}
+
+/** A failure to write as it is told while it lasts. */
+export function problemOf({ code, at, message, remedy }: EnvironmentError): Problem {
+  const consequence = `${message}; racks serve on, but no change is taken`;
+  return remedy === undefined ? { code, at, message: consequence } : { code, at, message: consequence, remedy };
 }

@@ -33,10 +33,32 @@ export interface Store {
 }
 
 export interface LedgerStore {
+  /** Where coordinators share the store, commits and news go on from what was loaded last. */
   load(): Promise<{ readonly revision: number; readonly content: LedgerContent }>;
-  /** One transaction for all of it; answers the new revision. If it throws, nothing of it is in the store. */
+  /**
+   * One transaction for all of it; answers the new revision. If it throws, nothing of it is in the store. Where coordinators share the store:
+   * `store-behind` when another one committed since the last load, commit or news; after `store-unreachable` it may have come through all the
+   * same, and the news say so.
+   */
   commit(changes: readonly LedgerChange[], audit: readonly AuditEntry[]): Promise<number>;
+  /** Null where this store's owner is the only one who writes. */
+  readonly shared: SharedLedger | null;
 }
+
+/** What other coordinators did to the same ledger. */
+export interface SharedLedger {
+  /** All that was committed since the last load, commit or news, as one step from revision to revision; null when nothing was. */
+  news(): Promise<LedgerNews | null>;
+  /**
+   * Calls with the revision of every commit that is heard of, and twice a second with infinity because one may not have been, until aborted.
+   */
+  watch(listener: (revision: number) => void, signal: AbortSignal): Promise<void>;
+}
+
+/** In `content` the whole ledger anew: too much was missed, or the database went back to an older state. */
+export type LedgerNews =
+  | { readonly revision: number; readonly changes: readonly LedgerChange[] }
+  | { readonly revision: number; readonly content: LedgerContent };
 
 /** The identity of a rack, as it was given at its join. Times in milliseconds since 1970. */
 export interface RackRecord {
@@ -89,6 +111,8 @@ export interface TokenStore {
 export interface SettingStore {
   get(name: string): Promise<string | null>;
   set(name: string, value: string): Promise<void>;
+  /** Sets it unless it is there, in one step, and answers what is there then. */
+  claim(name: string, value: string): Promise<string>;
 }
 
 /** The newest desired state of a rack. `digest` is the SHA-256 of its content in canonical JSON without rack and generation. */

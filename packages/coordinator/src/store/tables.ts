@@ -4,7 +4,8 @@ import type { Generated } from "kysely";
 /** Columns as both engines hold them. Addresses are 16 octets, IPv4 mapped into ::ffff:0:0/96, so that they sort and compare alike; times in ms. */
 export interface Tables {
   /** One row: the region's revision, taken by every commit of the ledger. */
-  readonly ledger: { readonly id: number; readonly revision: number; readonly next_subnet: number };
+  readonly ledger: LedgerTable;
+  readonly ledger_change: LedgerChangeTable;
   readonly subnet: SubnetTable;
   readonly machine: { readonly id: string; readonly name: string | null; readonly state: string; readonly created_at: number };
   readonly nic: { readonly hardware_address: string; readonly machine_id: string; readonly position: number };
@@ -25,6 +26,23 @@ export interface Tables {
   readonly vip_move: VipMoveTable;
   readonly api_token: ApiTokenTable;
   readonly rack_lease: { readonly rack_id: string; readonly address: Buffer; readonly lease: string };
+}
+
+interface LedgerTable {
+  readonly id: number;
+  readonly revision: number;
+  readonly next_subnet: number;
+  /** The commit that made this revision; empty where only one coordinator writes. */
+  readonly head: Generated<string>;
+}
+
+/** The newest commits, for the other coordinators. */
+interface LedgerChangeTable {
+  readonly revision: number;
+  readonly commit_id: string;
+  /** The commit before it: two histories that parted do not fit together. */
+  readonly parent: string;
+  readonly changes: string;
 }
 
 interface SubnetTable {

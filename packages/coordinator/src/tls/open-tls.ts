@@ -34,10 +34,12 @@ export interface TlsOptions {
   readonly hosts: readonly string[];
 }
 
+/** The region's CA, in the data folder. */
+export const AUTHORITY_KEY = "ca.key";
 const SERVER_DAYS = 365;
 /** Eight weeks; renewed over the link at half of it. */
 const RACK_DAYS = 56;
-const PEM_MAX = 64 * 1024;
+export const PEM_MAX = 64 * 1024;
 
 /**
  * Opens the certificates in the data folder and makes what is missing: `ca.key` and `server.key` readable by the owner alone, written whole before
@@ -45,7 +47,7 @@ const PEM_MAX = 64 * 1024;
  */
 export async function openTls({ directory, files, clock, hosts }: TlsOptions): Promise<Tls> {
   const folder = { directory, files, clock };
-  const caKey = await ensureKey(folder, "ca.key");
+  const caKey = await ensureKey(folder, AUTHORITY_KEY);
   const authority: Authority = { key: caKey, certificate: await ensureAuthority(folder, caKey) };
   const serverKey = await ensureKey(folder, "server.key");
   const authorityPem = authority.certificate.toString();
@@ -84,10 +86,16 @@ async function ensureKey({ directory, files }: Folder, name: string): Promise<Ke
   const path = join(directory, name);
   const saved = await files.read(path, PEM_MAX);
   if (saved !== null) return readKey(path, saved);
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   await files.ensureDirectory(directory, 0o700);
-  await files.replace(path, privateKey.export({ type: "pkcs8", format: "pem" }), 0o600);
-  return privateKey;
+  const pem = newKeyPem();
+  await files.replace(path, pem, 0o600);
+  return createPrivateKey(pem);
+}
+
+/** An EC key on P-256, PKCS #8. */
+export function newKeyPem(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ type: "pkcs8", format: "pem" }) as string;
 }
 
 function readKey(path: string, pem: Uint8Array): KeyObject {

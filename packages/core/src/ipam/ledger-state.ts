@@ -57,6 +57,11 @@ export class LedgerState {
     for (const after of content.answers) this.apply({ table: "answer", before: null, after });
   }
 
+  /** Forgets everything and takes this instead. */
+  reset(content: LedgerContent): void {
+    Object.assign(this, new LedgerState(content));
+  }
+
   apply(change: LedgerChange): void {
     switch (change.table) {
       case "subnet":

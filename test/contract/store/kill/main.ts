@@ -1,8 +1,10 @@
-// Enrolls and releases machines for ever and says of each what was acknowledged, until it is killed. Arguments: data folder, round.
+// Enrolls and releases machines for ever and says of each what was acknowledged, until it is killed.
+// Arguments: data folder or URL of a database, round, number of the first caller.
 import { parseHardwareAddress, type HardwareAddress } from "@berth/core";
-import { errnoOf, silentLog, systemClock } from "@berth/host";
+import { EnvironmentError, errnoOf, silentLog, systemClock } from "@berth/host";
 import { writeSync } from "node:fs";
 import { openLedger } from "../../../../packages/coordinator/src/ledger/open-ledger.js";
+import { createPostgresStore } from "../../../../packages/coordinator/src/store/postgres/postgres-store.js";
 import { createSqliteStore } from "../../../../packages/coordinator/src/store/sqlite-store.js";
 
 /** One line before the request, one after its answer. */
@@ -27,11 +29,25 @@ function say(line: KillLine): void {
   }
 }
 
-async function main(folder: string, round: number): Promise<void> {
-  const store = await createSqliteStore(folder, { clock: systemClock, log: silentLog });
-  const ledger = await openLedger({ clock: systemClock, log: silentLog, store, racks: () => [] });
+/** A database that is away is asked again: the request is the same, so is its answer. */
+async function persist<T>(request: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      if (!(error instanceof EnvironmentError) || error.code !== "store-unreachable") throw error;
+    }
+  }
+}
+
+async function main(place: string, round: number, firstCaller: number): Promise<void> {
+  const ports = { clock: systemClock, log: silentLog };
+  const create = place.startsWith("postgres:") ? createPostgresStore : createSqliteStore;
+  const store = await persist(() => create(place, ports));
+  const ledger = await openLedger({ ...ports, store, racks: () => [] });
+  const following = ledger.run(new AbortController().signal);
   if (ledger.subnets().length === 0) await ledger.createSubnet({ prefix: "10.0.0.0/16", domain: "kill.example", mode: "static" });
-  await Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)));
+  await Promise.all([following, ...Array.from({ length: CALLERS }, (_, caller) => call(firstCaller + caller))]);
 
   /** Each caller has machines of its own and waits for each answer, so at most one request a machine is open when the end comes. */
   async function call(caller: number): Promise<void> {
@@ -39,16 +55,16 @@ async function main(folder: string, round: number): Promise<void> {
       const nic = parseHardwareAddress(`02:00:00:00:${caller.toString(16)}:${(step % 50).toString(16)}`);
       if (nic === null) throw new Error("not a NIC");
       say({ nic, action: "enroll", address: null, acknowledged: false });
-      const enrolled = await ledger.enroll({ nics: [nic], subnet: "1" });
+      const enrolled = await persist(() => ledger.enroll({ nics: [nic], subnet: "1" }));
       if (!enrolled.ok) throw new Error(JSON.stringify(enrolled.problems));
       say({ nic, action: "enroll", address: enrolled.value.allocation.address, acknowledged: true });
       if (step % 3 !== 0) continue;
       say({ nic, action: "release", address: null, acknowledged: false });
-      await ledger.release(nic);
+      await persist(() => ledger.release(nic));
       say({ nic, action: "release", address: null, acknowledged: true });
     }
   }
 }
 
-const [folder = "", round = "0"] = process.argv.slice(2);
-await main(folder, Number(round));
+const [place = "", round = "0", firstCaller = "0"] = process.argv.slice(2);
+await main(place, Number(round), Number(firstCaller));

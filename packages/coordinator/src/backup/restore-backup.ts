@@ -1,0 +1,125 @@
+import { assert } from "@berth/core";
+import { EnvironmentError, type Clock } from "@berth/host";
+import { Migrator, type Kysely, type MigrationResultSet, type Transaction } from "kysely";
+import { randomUUID } from "node:crypto";
+import { migrationsDone, refuseNewer } from "../store/migrate.js";
+import { migrationNames, migrations } from "../store/migrations.js";
+import type { Tables } from "../store/tables.js";
+import type { BackupHeader, Row } from "./backup-format.js";
+import { readBackup } from "./read-backup.js";
+import { openRegion, type RegionDatabase, type RegionPlace } from "./region-database.js";
+
+const GATHER_MAX = 50;
+
+/**
+ * Puts a backup, of this or an older version and of whichever engine, into an empty region, all of it or nothing. Answers the number of rows.
+ * Throws `store-not-empty`, `store-newer`, `backup-damaged`, `backup-unreadable`, `data-folder-in-use`.
+ */
+export async function restoreBackup(place: RegionPlace, path: string, clock: Clock): Promise<number> {
+  const header = await examineBackup(path); // whole, before anything is made
+  const region = openRegion(place, clock);
+  try {
+    await refuseNewer(region.query, region.shown);
+    await refuseFull(region);
+    return await fill(region, header, path);
+  } catch (cause) {
+    throw region.named(cause);
+  } finally {
+    await region.close();
+  }
+}
+
+/** Reads a backup to its end; answers what it says of itself. Throws `backup-damaged`, `backup-unreadable`, `store-newer`. */
+export async function examineBackup(path: string): Promise<BackupHeader & { readonly rows: number }> {
+  let found: BackupHeader | null = null;
+  const header = async (read: BackupHeader): Promise<void> => {
+    await refuseNewerBackup(read);
+    found = read;
+  };
+  const rows = await readBackup(path, { header, row: () => Promise.resolve() });
+  assert(found !== null, "a backup that was read has a header");
+  return { ...(found as BackupHeader), rows };
+}
+
+async function fill(region: RegionDatabase, header: BackupHeader, path: string): Promise<number> {
+  // The rows are of the schema that the backup was made with; what came later is done to them as to any older database.
+  await bringTo(region, header);
+  const rows = await region.query.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom("ledger").execute();
+    const filling = new TableFilling(transaction);
+    const count = await readBackup(path, { header: () => Promise.resolve(), row: (table, row) => filling.add(table, row) });
+    await filling.flush();
+    return count;
+  });
+  throwMigration(region, await new Migrator({ db: region.query, provider: migrations }).migrateToLatest());
+  await region.continueNumbers();
+  // No coordinator that knew another history takes this one for a continuation of it.
+  await region.query.updateTable("ledger").set({ head: randomUUID() }).execute();
+  return rows;
+}
+
+/** Rows of one table at a time, some in each statement. */
+class TableFilling {
+  readonly #transaction: Transaction<Tables>;
+  #table = "";
+  #rows: Row[] = [];
+
+  constructor(transaction: Transaction<Tables>) {
+    this.#transaction = transaction;
+  }
+
+  async add(table: string, row: Row): Promise<void> {
+    if (table !== this.#table || this.#rows.length >= GATHER_MAX) await this.flush();
+    this.#table = table;
+    this.#rows.push(row);
+  }
+
+  async flush(): Promise<void> {
+    if (this.#rows.length === 0) return;
+    const rows = this.#rows;
+    this.#rows = [];
+    // Which tables and columns there are depends on the version that made the backup, so the types of this one do not hold.
+    const query = this.#transaction as unknown as Kysely<Record<string, Row>>;
+    await query.insertInto(this.#table).values(rows).execute();
+  }
+}
+
+function refuseNewerBackup({ migrations: steps, version }: BackupHeader): Promise<void> {
+  const unknown = steps.filter((step) => !migrationNames.includes(step));
+  if (unknown.length === 0) return Promise.resolve();
+  const message = `the backup was made by a newer version of Berth, ${version} (it knows ${unknown.join(", ")})`;
+  throw new EnvironmentError("store-newer", "backup", message, { remedy: "restore it with that version" });
+}
+
+async function bringTo(region: RegionDatabase, { migrations: steps }: BackupHeader): Promise<void> {
+  const done = await migrationsDone(region.query);
+  const last = steps.at(-1);
+  if (last === undefined || done.length > steps.length) return refuse(region.shown);
+  throwMigration(region, await new Migrator({ db: region.query, provider: migrations }).migrateTo(last));
+}
+
+function throwMigration(region: RegionDatabase, { error }: MigrationResultSet): void {
+  if (error === undefined) return;
+  const cause = region.named(error);
+  const { shown } = region;
+  throw cause instanceof EnvironmentError
+    ? cause
+    : new EnvironmentError("store-unwritable", shown, `failed to bring ${shown} to a version`, { cause });
+}
+
+/** What any region has from its first minute on. */
+async function refuseFull({ query, shown }: RegionDatabase): Promise<void> {
+  if ((await migrationsDone(query)).length === 0) return;
+  const used = await Promise.all([
+    query.selectFrom("ledger").select("id").where("revision", ">", 0).executeTakeFirst(),
+    query.selectFrom("rack").select("id").limit(1).executeTakeFirst(),
+    query.selectFrom("join_token").select("id").limit(1).executeTakeFirst(),
+    query.selectFrom("audit").select("number").limit(1).executeTakeFirst(),
+  ]);
+  if (used.some((row) => row !== undefined)) refuse(shown);
+}
+
+function refuse(shown: string): never {
+  const remedy = "restore into a new data folder or an empty database, and let the coordinators use that";
+  throw new EnvironmentError("store-not-empty", shown, `there is a region in ${shown} already`, { remedy });
+}

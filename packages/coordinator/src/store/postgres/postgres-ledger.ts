@@ -1,0 +1,132 @@
+import type { LedgerChange } from "@berth/core";
+import { EnvironmentError, type Clock, type Log } from "@berth/host";
+import { sql, type Transaction } from "kysely";
+import { randomUUID } from "node:crypto";
+import { auditRow } from "../sqlite-audit.js";
+import type { AuditEntry, LedgerNews, LedgerStore, SharedLedger } from "../store.js";
+import type { Tables } from "../tables.js";
+import { insertRows } from "./insert-rows.js";
+import { LEDGER_CHANNEL, watchLedger } from "./ledger-watch.js";
+import { loadLedger, type Position } from "./load-ledger.js";
+import { PostgresLedgerWriter } from "./postgres-ledger-writer.js";
+import type { PostgresDatabase } from "./postgres-database.js";
+
+/** Commits that others can still follow; who missed more loads everything. */
+const CHANGES_KEPT = 4096;
+const TRIM_EVERY = 64;
+const NEWS_MAX = 256;
+
+/**
+ * The ledger that several coordinators share. One row holds the revision and the id of the commit that made it; each commit takes that row
+ * once and only from where its own memory stands, so that commits form one chain, and no decision rests on a state that is no more.
+ */
+export class PostgresLedger implements LedgerStore, SharedLedger {
+  readonly shared: SharedLedger = this;
+  readonly #database: PostgresDatabase;
+  readonly #ports: { readonly clock: Clock; readonly log: Log };
+  #position: Position;
+
+  private constructor(database: PostgresDatabase, ports: { readonly clock: Clock; readonly log: Log }, position: Position) {
+    this.#database = database;
+    this.#ports = ports;
+    this.#position = position;
+  }
+
+  static async open(database: PostgresDatabase, ports: { readonly clock: Clock; readonly log: Log }): Promise<PostgresLedger> {
+    const position = await database.read((query) =>
+      query.selectFrom("ledger").select(["revision", "head"]).executeTakeFirstOrThrow(),
+    );
+    return new PostgresLedger(database, ports, position);
+  }
+
+  async load(): ReturnType<LedgerStore["load"]> {
+    const { position, content } = await this.#database.snapshot(loadLedger);
+    this.#position = position;
+    return { revision: position.revision, content };
+  }
+
+  async commit(changes: readonly LedgerChange[], audit: readonly AuditEntry[]): Promise<number> {
+    const next = { revision: this.#position.revision + 1, head: randomUUID() };
+    await this.#database.write((transaction) => this.#write(transaction, next, { changes, audit }));
+    this.#position = next;
+    return next.revision;
+  }
+
+  async news(): Promise<LedgerNews | null> {
+    const { revision, head } = this.#position;
+    const now = await this.#database.read((query) =>
+      query.selectFrom("ledger").select(["revision", "head"]).executeTakeFirstOrThrow(),
+    );
+    if (now.revision === revision && now.head === head) return null;
+    return (await this.#newsFrom(this.#position)) ?? this.#everything(now);
+  }
+
+  watch(listener: (revision: number) => void, signal: AbortSignal): Promise<void> {
+    return watchLedger({ ...this.#ports, target: this.#database.target }, listener, signal);
+  }
+
+  async #write(
+    transaction: Transaction<Tables>,
+    next: Position,
+    { changes, audit }: { readonly changes: readonly LedgerChange[]; readonly audit: readonly AuditEntry[] },
+  ): Promise<void> {
+    const { revision, head } = this.#position;
+    const taken = await transaction
+      .updateTable("ledger")
+      .set(next)
+      .where("revision", "=", revision)
+      .where("head", "=", head)
+      .executeTakeFirst();
+    if (taken.numUpdatedRows === 0n) {
+      const mine = transaction.selectFrom("ledger_change").select("revision").where("commit_id", "=", next.head);
+      if ((await mine.executeTakeFirst()) !== undefined) return; // the try before this one came through, only its answer was lost
+      throw new EnvironmentError("store-behind", this.#database.target.shown, "another coordinator was first");
+    }
+    await new PostgresLedgerWriter(transaction).write(changes);
+    await insertRows(transaction, "audit", audit.map(auditRow));
+    const entry = { revision: next.revision, commit_id: next.head, parent: head, changes: JSON.stringify(changes) };
+    await transaction
+      .insertInto("ledger_change")
+      .values(entry)
+      .returning(sql`pg_notify(${LEDGER_CHANNEL}, ${String(next.revision)})`.as("told"))
+      .execute();
+    if (next.revision % TRIM_EVERY === 0)
+      await transaction
+        .deleteFrom("ledger_change")
+        .where("revision", "<=", next.revision - CHANGES_KEPT)
+        .execute();
+  }
+
+  /** The commits that follow on that position; null when their chain does not start there. */
+  async #newsFrom({ revision, head }: Position): Promise<LedgerNews | null> {
+    const later = await this.#database.read((query) =>
+      query
+        .selectFrom("ledger_change")
+        .selectAll()
+        .where("revision", ">", revision)
+        .orderBy("revision")
+        .limit(NEWS_MAX)
+        .execute(),
+    );
+    const changes: LedgerChange[] = [];
+    let last: Position = { revision, head };
+    for (const row of later) {
+      if (row.revision !== last.revision + 1 || row.parent !== last.head) return null;
+      for (const change of JSON.parse(row.changes) as LedgerChange[]) changes.push(change);
+      last = { revision: row.revision, head: row.commit_id };
+    }
+    if (last.head === head) return null;
+    this.#position = last;
+    return { revision: last.revision, changes };
+  }
+
+  async #everything(now: Position): Promise<LedgerNews> {
+    const { revision } = this.#position;
+    if (now.revision <= revision)
+      this.#ports.log.error(
+        { known: revision, revision: now.revision, database: this.#database.target.shown },
+        "the database went back: commits that were answered are lost there; the ledger is taken as it is now",
+      );
+    return this.load();
+  }
+}
