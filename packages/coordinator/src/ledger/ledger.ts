@@ -9,6 +9,7 @@ import type {
   Machine,
   MachineChange,
   NameRecord,
+  Problem,
   Quarantine,
   Recorded,
   RecordRequest,
@@ -28,6 +29,8 @@ export interface Enrolled {
   readonly allocation: Allocation;
   /** False when the same request was answered before: same machine, same address. */
   readonly created: boolean;
+  /** What an operator should know of the address that was given all the same. */
+  readonly warnings?: readonly Problem[];
 }
 
 /**

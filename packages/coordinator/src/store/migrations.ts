@@ -5,6 +5,7 @@ import { namesSchema } from "./names-schema.js";
 import { tokenReplaces } from "./token-replaces.js";
 import { sharedLedgerSchema } from "./shared-ledger-schema.js";
 import { topologySchema } from "./topology-schema.js";
+import { wireSchema } from "./wire-schema.js";
 
 /** All steps from an empty database to this version, in the order of their names. Only ever appended to. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -14,6 +15,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0004-names-and-reservations": { up: namesSchema },
   "0005-api-token": { up: apiTokenSchema },
   "0006-shared-ledger": { up: sharedLedgerSchema },
+  "0007-wire": { up: wireSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

@@ -83,7 +83,7 @@ function givenReasons(space: SubnetSpace, address: IpAddress, { nics, observed, 
   if (stranger !== null && stranger.at + (observed.wireWindowMs ?? OBSERVATION_WINDOW_MS) > now) {
     const who = stranger.hardwareAddresses.join(" and ");
     const message = `${address} was seen on the wire at ${who} on ${new Date(stranger.at).toISOString()}`;
-    problems.push(problem("address-held-by-stranger", message, ELSEWHERE));
+    problems.push(problem("address-held-by-stranger", message, `${ELSEWHERE}; if it is a NIC of the machine, name it too`));
   }
   return problems;
 }

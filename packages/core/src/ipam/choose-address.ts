@@ -54,7 +54,7 @@ export function addressWarnings(
   const former = rest.get(address);
   const stranger = strangerOnWire(observed.wire, { site: subnet.site, address, nics, former });
   if (stranger === null) return [];
-  const message = `${address} answered on the wire on ${new Date(stranger.at).toISOString()} and is given because no other is free`;
+  const message = `${stranger.hardwareAddresses.join(" and ")} answered for ${address} on ${new Date(stranger.at).toISOString()}; it is given all the same, with no better one free`;
   return [{ code: "address-seen-before", at: "address", message, remedy: "make sure that nobody uses it" }];
 }
 

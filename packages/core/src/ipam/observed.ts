@@ -5,7 +5,7 @@ import type { LeaseReport } from "../protocol/messages.js";
 import type { RackView } from "../topology/rack-view.js";
 import type { Quarantine, Subnet } from "./model.js";
 import { servedSubnets } from "./served-subnets.js";
-import type { OBSERVATION_WINDOW_MS, WireSightings } from "./wire-sightings.js";
+import type { WireSightings } from "./wire-sightings.js";
 
 /** Why an address is taken although the ledger gave it to nobody. */
 export interface ObservedHolder {
@@ -33,7 +33,7 @@ export interface Observed {
   readonly enlistmentSubnet: EnlistmentSubnet;
   /** Left out, nothing is known of the wire. */
   readonly wire?: WireSightings;
-  /** How long a sighting keeps its address from being given; left out, {@link OBSERVATION_WINDOW_MS}. */
+  /** How long a sighting keeps its address from being given; left out, seven days. */
   readonly wireWindowMs?: number;
   readonly racks: readonly RackView[];
 }

@@ -8,7 +8,7 @@ import {
   type Problem,
   type WireAnswer,
 } from "@berth/core";
-import { createBell, describeError, EnvironmentError, type Clock, type Log } from "@berth/host";
+import { createBell, describeError, EnvironmentError, type Bell, type Clock, type Log } from "@berth/host";
 import { BATCH, type WireProber, type WireTarget } from "./wire-prober.js";
 
 /** A network of this rack: where it is and what the rack's own address there is. */
@@ -43,100 +43,117 @@ export interface WireWatchPorts {
 /** An address that is wanted is probed again after this long. */
 export const PROBE_AGAIN_MS = 300_000;
 const NEIGHBORS_MS = 60_000;
+const IDLE_MS = 10_000;
 const RETRY_MS = 5_000;
 /** Between two batches: what machines say to each other comes first. */
 const PAUSE_MS = 200;
 
 export function createWireWatch(ports: WireWatchPorts): WireWatch {
-  const { clock, log, prober } = ports;
-  const bell = createBell(clock);
-  const book = new WireBook();
-  let wanted: readonly IpAddress[] = [];
-  let problem: Problem | null = null;
-  let neighborsAt: number | null = null;
+  return new Watch(ports);
+}
 
-  function note(answers: readonly WireAnswer[]): void {
-    const news = book.note(answers);
-    if (news.length > 0) ports.report(news);
+class Watch implements WireWatch {
+  private readonly ports: WireWatchPorts;
+  private readonly bell: Bell;
+  private readonly book = new WireBook();
+  private wanted: readonly IpAddress[] = [];
+  private failure: Problem | null = null;
+  private neighborsAt: number | null = null;
+
+  constructor(ports: WireWatchPorts) {
+    this.ports = ports;
+    this.bell = createBell(ports.clock);
   }
 
-  /** Never probed ones first and as the region has them, then those whose answer is oldest. */
-  function due(): readonly WireTarget[] {
-    const links = ports.links();
-    const now = clock.now();
-    const targets = wanted.flatMap((address) => {
-      const link = links.find(({ prefix }) => prefixContains(prefix, address));
-      const at = book.probedAt(address);
-      if (link === undefined || link.address === address) return [];
-      if (at !== null && Math.abs(now - at) < PROBE_AGAIN_MS) return []; // also when the clock was set back
-      return [{ at: at ?? 0, target: { address, interfaceName: link.interfaceName, source: link.address } }];
-    });
-    return targets
-      .sort((a, b) => a.at - b.at)
-      .slice(0, BATCH)
-      .map(({ target }) => target);
+  problem(): Problem | null {
+    return this.failure;
   }
 
-  async function lookAtNeighbors(signal: AbortSignal): Promise<void> {
-    if (neighborsAt !== null && clock.monotonic() - neighborsAt < NEIGHBORS_MS) return;
-    neighborsAt = clock.monotonic();
-    const links = ports.links();
-    const seen = confirmedNeighbors(await ports.neighbors(signal), new Set(links.map(({ interfaceName }) => interfaceName)));
-    const at = clock.now();
-    const inside = seen.filter(({ address }) => links.some(({ prefix }) => prefixContains(prefix, address)));
-    note(inside.map(({ address, hardwareAddress }) => ({ address, hardwareAddresses: [hardwareAddress], at, how: "neighbor" })));
+  all(): readonly WireAnswer[] {
+    return this.book.all();
   }
 
-  /** One round; answers how long to wait for the next. */
-  async function look(signal: AbortSignal): Promise<number> {
-    await lookAtNeighbors(signal);
-    const targets = due();
-    if (targets.length > 0) {
-      const results = await prober.probe(targets, signal);
-      const at = clock.now();
-      note(results.map(({ target, hardwareAddresses }) => ({ address: target.address, hardwareAddresses, at, how: "probe" })));
-    }
-    return targets.length > 0 ? PAUSE_MS : NEIGHBORS_MS / 6;
+  want(addresses: readonly IpAddress[]): void {
+    this.wanted = addresses;
+    this.bell.ring();
   }
 
-  function tell(next: Problem | null): void {
-    if (next?.code === problem?.code && next?.message === problem?.message) return;
-    if (next === null) log.info("the wires can be looked at again");
-    else log.warn({ problem: next }, "the wires cannot be looked at");
-    problem = next;
-    ports.onChange();
-  }
-
-  async function lookSafely(signal: AbortSignal): Promise<number> {
+  async run(signal: AbortSignal): Promise<void> {
     try {
-      const next = await look(signal);
-      tell(null);
+      while (!signal.aborted) {
+        const pauseMs = await this.lookSafely(signal);
+        if (pauseMs === PAUSE_MS) await this.ports.clock.sleep(pauseMs, signal);
+        else await this.bell.wait(pauseMs, signal);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  private async lookSafely(signal: AbortSignal): Promise<number> {
+    try {
+      const next = await this.look(signal);
+      this.tell(null);
       return next;
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof EnvironmentError)) throw error;
-      tell({ code: error.code, at: error.at, message: describeError(error), remedy: error.remedy ?? "it is tried again" });
+      const { code, at, remedy = "it is tried again" } = error;
+      this.tell({ code, at, message: describeError(error), remedy });
       return RETRY_MS;
     }
   }
 
-  return {
-    problem: () => problem,
-    all: () => book.all(),
-    want(addresses) {
-      wanted = addresses;
-      bell.ring();
-    },
-    async run(signal) {
-      try {
-        while (!signal.aborted) {
-          const pauseMs = await lookSafely(signal);
-          if (pauseMs === PAUSE_MS) await clock.sleep(pauseMs, signal);
-          else await bell.wait(pauseMs, signal);
-        }
-      } catch (error) {
-        if (!signal.aborted) throw error;
-      }
-    },
-  };
+  /** One round; answers how long to wait for the next. */
+  private async look(signal: AbortSignal): Promise<number> {
+    const { clock, prober } = this.ports;
+    await this.lookAtNeighbors(signal);
+    const targets = this.due();
+    if (targets.length === 0) return IDLE_MS;
+    const results = await prober.probe(targets, signal);
+    const at = clock.now();
+    this.note(results.map(({ target, hardwareAddresses }) => ({ address: target.address, hardwareAddresses, at, how: "probe" })));
+    return PAUSE_MS;
+  }
+
+  private async lookAtNeighbors(signal: AbortSignal): Promise<void> {
+    const { clock, links, neighbors } = this.ports;
+    if (this.neighborsAt !== null && clock.monotonic() - this.neighborsAt < NEIGHBORS_MS) return;
+    this.neighborsAt = clock.monotonic();
+    const here = links();
+    const seen = confirmedNeighbors(await neighbors(signal), new Set(here.map(({ interfaceName }) => interfaceName)));
+    const inside = seen.filter(({ address }) => here.some(({ prefix }) => prefixContains(prefix, address)));
+    const at = clock.now();
+    this.note(
+      inside.map(({ address, hardwareAddress }) => ({ address, hardwareAddresses: [hardwareAddress], at, how: "neighbor" })),
+    );
+  }
+
+  /** What is to be probed now: never probed ones first and in the region's order, then those whose answer is oldest. */
+  private due(): readonly WireTarget[] {
+    const links = this.ports.links();
+    const now = this.ports.clock.now();
+    const targets = this.wanted.flatMap((address) => {
+      const link = links.find(({ prefix }) => prefixContains(prefix, address));
+      const at = this.book.probedAt(address);
+      if (link === undefined || link.address === address) return [];
+      if (at !== null && Math.abs(now - at) < PROBE_AGAIN_MS) return []; // either way: a clock may be set back
+      return [{ at: at ?? 0, target: { address, interfaceName: link.interfaceName, source: link.address } }];
+    });
+    const oldest = targets.sort((a, b) => a.at - b.at).slice(0, BATCH);
+    return oldest.map(({ target }) => target);
+  }
+
+  private note(answers: readonly WireAnswer[]): void {
+    const news = this.book.note(answers);
+    if (news.length > 0) this.ports.report(news);
+  }
+
+  private tell(next: Problem | null): void {
+    if (next?.code === this.failure?.code && next?.message === this.failure?.message) return;
+    if (next === null) this.ports.log.info("the wires can be looked at again");
+    else this.ports.log.warn({ problem: next }, "the wires cannot be looked at");
+    this.failure = next;
+    this.ports.onChange();
+  }
 }
