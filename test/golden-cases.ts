@@ -5,8 +5,11 @@ import {
   desiredStateSchema,
   formatProblem,
   parseIpAddress,
+  prefixAround,
   prefixContains,
   type DesiredState,
+  type IpAddress,
+  type IpPrefix,
   type RackLinks,
 } from "@berth/core";
 import { renderRack, type RenderedPlaces } from "../packages/agent/src/commands/rendered-rack.js";
@@ -31,15 +34,24 @@ export function goldenCase(name: string): GoldenCase {
   const folder = join(root, name);
   const desired = desiredStateSchema.parse(JSON.parse(readFileSync(join(folder, "desired.json"), "utf8")));
   const told = JSON.parse(readFileSync(join(folder, "links.json"), "utf8")) as Record<string, string[]>;
-  const links = Object.entries(told).flatMap(([interfaceName, addresses]) =>
-    addresses.flatMap((text) => {
-      const address = parseIpAddress(text);
-      if (address === null) throw new Error(`${name}: not an address: ${text}`);
-      const attached = desired.subnets.filter(({ prefix }) => prefixContains(prefix, address));
-      return attached.map(({ id }) => ({ name: interfaceName, subnetId: id, address }));
-    }),
-  );
-  return { name, folder, desired, links: { links } };
+  const places = Object.entries(told).flatMap(([interfaceName, texts]) => texts.map((text) => placeOf(interfaceName, text)));
+  const links = places.flatMap(({ network: _, ...place }) => {
+    const attached = desired.subnets.filter(({ prefix }) => prefixContains(prefix, place.address));
+    return attached.map(({ id }) => ({ ...place, subnetId: id }));
+  });
+  const relays = places.flatMap((place) => {
+    const relayed = desired.subnets.filter(({ relay }) => relay?.server === place.address);
+    return relayed.map(({ id }) => ({ ...place, subnetId: id }));
+  });
+  return { name, folder, desired, links: relays.length === 0 ? { links } : { links, relays } };
+}
+
+/** `192.168.50.1`, or `10.240.1.10/24` where the length matters because only relayed messages arrive there. */
+function placeOf(name: string, text: string): { readonly name: string; readonly address: IpAddress; readonly network: IpPrefix } {
+  const [bare = "", length = "24"] = text.split("/");
+  const address = parseIpAddress(bare);
+  if (address === null) throw new Error(`not an address: ${text}`);
+  return { name, address, network: prefixAround(address, Number(length)) };
 }
 
 /** Everything a rack renders, by path below the case's folder; `findings.txt` holds what the review says, if anything. */

@@ -11,7 +11,7 @@ describe("a dhcpd.conf that Berth wrote", () => {
     const text = readFileSync(join(folder, "dhcpd.conf"), "utf8");
     const domains = desired.subnets.map(({ domain }) => domain);
     const reading = readDhcpdConf(text, { file: "dhcpd.conf", domains, given: [] });
-    const served = new Set(links.links.map(({ subnetId }) => subnetId));
+    const served = new Set([...links.links, ...(links.relays ?? [])].map(({ subnetId }) => subnetId));
     const hosts = desired.subnets.filter(({ id, mode }) => served.has(id) && mode !== "off").flatMap((subnet) => subnet.hosts);
     const pairs = (list: readonly { readonly address: string | null; readonly nics: readonly string[] }[]): string[] =>
       list.flatMap(({ address, nics }) => nics.map((nic) => `${nic} ${address ?? ""}`)).sort();

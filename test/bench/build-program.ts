@@ -13,6 +13,7 @@ export async function buildProgram(entry: string, outfile: string): Promise<void
     platform: "node",
     format: "esm",
     target: "node20",
+    minifySyntax: true,
     outfile,
     logLevel: "error",
     // Bundled CommonJS packages ask for Node's own modules.

@@ -14,10 +14,11 @@ const follower = createLeaseFollower({
   log: silentLog,
   createReader: createLeaseReader,
 });
-follower.onChange(({ upserts, reset }) => {
+follower.onChange((change) => {
+  // The block is in the table now. The anchor, too, takes the time before it looks for what it has read.
   const at = process.hrtime.bigint();
-  if (reset === true) process.stderr.write("ready\n");
-  for (const { dnsLabel } of upserts) {
+  if (change.reset) process.stderr.write("ready\n");
+  for (const { dnsLabel } of change.upserts) {
     const written = BigInt(dnsLabel?.startsWith("t") === true ? dnsLabel.slice(1) : 0);
     if (written <= newest) continue; // a block that we were told of twice must not count for one that was lost
     newest = written;

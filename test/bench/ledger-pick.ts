@@ -11,6 +11,7 @@ import { benchMachine, benchSubnet } from "./ledger-fill.js";
 import { median, type Measurement } from "./measurement.js";
 
 const PREFIX = "10.7.0.0/16";
+const PREFIX6 = "2001:db8:7::/64";
 const USABLE = 65_534;
 const ROUNDS = 9;
 const PICKS = 2000;
@@ -36,6 +37,7 @@ export function measurePick(): readonly Measurement[] {
     { name: `/16 ${fill * 100} % full, free at the end`, ledger: filled((index) => index < USABLE * fill) },
     { name: `/16 ${fill * 100} % full, free all over`, ledger: filled((index) => index % Math.round(1 / (1 - fill)) !== 0) },
   ]);
+  layouts.push({ name: `/64 with ${USABLE} given`, ledger: filled(() => true, { prefix: PREFIX6, address: address6 }) });
   const ledgers = [empty, ...layouts.map(({ ledger }) => ledger)];
   const times = new Map<Filled, number[]>(ledgers.map((ledger) => [ledger, []]));
   for (let round = -2; round < ROUNDS; round++)
@@ -58,13 +60,19 @@ function row(
   return { metric, unit: "us", ours, anchor, anchorName, ratio: ours / anchor, bar: { kind: "at-most", value } };
 }
 
-function filled(isTaken: (index: number) => boolean): Filled {
-  const subnets = [benchSubnet(1, PREFIX)];
+const IPV4 = { prefix: PREFIX, address: (index: number): string => `10.7.${(index + 1) >> 8}.${(index + 1) & 255}` };
+
+function address6(index: number): string {
+  return `2001:db8:7::${(index + 1).toString(16)}`;
+}
+
+function filled(isTaken: (index: number) => boolean, { prefix, address } = IPV4): Filled {
+  const subnets = [benchSubnet(1, prefix)];
   const state = new LedgerState({ ...EMPTY_LEDGER, subnets, nextSubnetId: 2 });
   const held: LedgerChange[][] = [];
   for (let index = 0; index < USABLE; index++) {
     if (!isTaken(index)) continue;
-    const { allocation, machine } = benchMachine(index, 1, `10.7.${(index + 1) >> 8}.${(index + 1) & 255}`);
+    const { allocation, machine } = benchMachine(index, 1, address(index));
     const changes: LedgerChange[] = [
       { table: "machine", before: null, after: machine },
       { table: "allocation", before: null, after: allocation },

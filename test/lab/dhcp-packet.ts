@@ -11,6 +11,8 @@ export interface DhcpPacket {
   readonly clientAddress?: string;
   readonly relayAddress?: string;
   readonly broadcast?: boolean;
+  /** Since the client began, RFC 2131 §2; servers that share a network wait for it to grow before they answer for each other. */
+  readonly seconds?: number;
   /** Code and content, in this order; 53 is added. */
   readonly options: readonly (readonly [number, Uint8Array])[];
 }
@@ -52,6 +54,7 @@ export function encodeDhcp(packet: DhcpPacket): Buffer {
   header[2] = 6;
   header[3] = packet.relayAddress === undefined ? 0 : 1;
   header.writeUInt32BE(packet.transactionId, 4);
+  header.writeUInt16BE(packet.seconds ?? 0, 8);
   header.writeUInt16BE(packet.broadcast === true ? 0x8000 : 0, 10);
   addressBytes(packet.clientAddress ?? "0.0.0.0").copy(header, 12);
   addressBytes(packet.relayAddress ?? "0.0.0.0").copy(header, 24);

@@ -4,9 +4,9 @@ import { requireTools } from "./require-tools.js";
 import type { Running } from "./running.js";
 import { waitUntil } from "./wait-until.js";
 
-/** Starts a real dhcpd with this configuration on one interface and waits until it serves; for tests of the lab and of other people's dhcpd. */
-export function startDhcpd(host: Host, config: string, interfaceName = "eth0"): Promise<Running> {
-  return launchDhcpd(host, config, { interfaceName, family: "4" });
+/** Starts a real dhcpd with this configuration on its interfaces and waits until it serves; for tests of the lab and of other people's dhcpd. */
+export function startDhcpd(host: Host, config: string, interfaceName = "eth0", ...more: readonly string[]): Promise<Running> {
+  return launchDhcpd(host, config, { interfaceName, more, family: "4" });
 }
 
 /** The same for DHCPv6, after the interface's addresses have passed duplicate address detection (1.5 s). */
@@ -15,19 +15,29 @@ export async function startDhcpd6(host: Host, config: string, interfaceName = "e
     describe: `the IPv6 addresses of ${interfaceName} are no longer tentative`,
     until: (text) => text.includes("scope link") && !text.includes("tentative"),
   });
-  return launchDhcpd(host, config, { interfaceName, family: "6" });
+  return launchDhcpd(host, config, { interfaceName, more: [], family: "6" });
 }
 
 async function launchDhcpd(
   host: Host,
   config: string,
-  how: { readonly interfaceName: string; readonly family: "4" | "6" },
+  how: { readonly interfaceName: string; readonly more: readonly string[]; readonly family: "4" | "6" },
 ): Promise<Running> {
   requireTools(["dhcpd"]);
   const base = host.path(`dhcpd${how.family === "6" ? "6" : ""}-${how.interfaceName}`);
   writeFileSync(`${base}.conf`, config);
   writeFileSync(`${base}.leases`, "", { flag: "a" }); // it must exist
-  const argv = [`-${how.family}`, "-d", "--no-pid", "-cf", `${base}.conf`, "-lf", `${base}.leases`, how.interfaceName] as const;
+  const argv = [
+    `-${how.family}`,
+    "-d",
+    "--no-pid",
+    "-cf",
+    `${base}.conf`,
+    "-lf",
+    `${base}.leases`,
+    how.interfaceName,
+    ...how.more,
+  ] as const;
   const dhcpd = await host.spawn([host.unconfined("dhcpd"), ...argv], { logFile: `${base}.log` });
   await dhcpd.waitForLine("Server starting service");
   return dhcpd;

@@ -26,6 +26,8 @@ export interface Stranger {
   readonly userClass?: string;
   /** Option 93, RFC 4578 §2.1: 0 BIOS, 7 UEFI x64, 16 UEFI HTTP boot. */
   readonly architecture?: number;
+  /** More codes in option 55 than every stranger asks for. */
+  readonly wanted?: readonly number[];
   /** More options, after the others. */
   readonly options?: readonly (readonly [number, Uint8Array])[];
   /** giaddr: speak as a relay with this address. */
@@ -169,7 +171,8 @@ export class RawDhcpClient {
     if (stranger.userClass !== undefined) options.push([77, bytes(stranger.userClass)]);
     if (stranger.architecture !== undefined)
       options.push([93, Uint8Array.of(stranger.architecture >> 8, stranger.architecture & 255)]);
-    if (type === "DISCOVER" || type === "REQUEST" || type === "INFORM") options.push([55, WANTED]);
+    if (type === "DISCOVER" || type === "REQUEST" || type === "INFORM")
+      options.push([55, Uint8Array.of(...WANTED, ...(stranger.wanted ?? []))]);
     this.#nextTransactionId = (this.#nextTransactionId + 1) >>> 0;
     return {
       type,
@@ -186,7 +189,9 @@ export class RawDhcpClient {
     types: readonly MessageType[],
     options: Patience & { readonly source?: string; readonly server?: Pick<DhcpReply, "serverId" | "serverMac"> },
   ): Promise<DhcpReply | null> {
+    const begun = performance.now();
     for (let attempt = 0; attempt < (options.attempts ?? 3); attempt++) {
+      const aged = { ...packet, seconds: Math.round((performance.now() - begun) / 1000) };
       const reply = await new Promise<DhcpReply | null>((resolve) => {
         const timer = setTimeout(() => resolve(null), options.waitMs ?? 2_000);
         const take = (got: DhcpReply): void => {
@@ -194,8 +199,8 @@ export class RawDhcpClient {
           resolve(got);
         };
         this.#waiting.set(packet.transactionId, { types, take });
-        if (options.source === undefined) this.#broadcast(packet, stranger);
-        else this.#send(packet, { mac: stranger.mac, source: options.source, server: options.server });
+        if (options.source === undefined) this.#broadcast(aged, stranger);
+        else this.#send(aged, { mac: stranger.mac, source: options.source, server: options.server });
       });
       this.#waiting.delete(packet.transactionId);
       if (reply !== null) return reply;

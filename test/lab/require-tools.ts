@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 const PACKAGES = {
   ip: "iproute2",
   dhcpd: "isc-dhcp-server",
+  dhcrelay: "isc-dhcp-relay",
   dhclient: "isc-dhcp-client",
   arping: "iputils-arping",
   dhcpcd: "dhcpcd-base",

@@ -44,7 +44,10 @@ export function agentPaths(config: AgentConfig): AgentPaths {
 }
 
 /** Each family's dhcpd has a folder and a log of its own. */
-export function dhcpdPaths({ state, dhcpd }: Pick<AgentConfig, "state" | "dhcpd">, family: 4 | 6): DhcpdPaths {
+export function dhcpdPaths(
+  { state, dhcpd }: { readonly state: string; readonly dhcpd: Pick<AgentConfig["dhcpd"], "program" | "leases"> },
+  family: 4 | 6,
+): DhcpdPaths {
   const name = family === 4 ? "dhcpd" : "dhcpd6";
   const configured = family === 4 ? dhcpd.leases : null;
   return {

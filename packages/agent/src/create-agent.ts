@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { BERTH_VERSION, checkClock, type Problem } from "@berth/core";
 import {
   claimExclusively,
@@ -57,7 +57,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const keeper = await openDesiredKeeper({ files: ports.files, stateDir: paths.state, rack: identity.rack, onAccepted: ringAll });
   const observer = createInterfaceObserver({ ...ports, programs: systemFollowPrograms });
   const driver = createSupervisedDriver(paths.state, ports.clock);
-  const servers = createDhcpServers(paths, { ...ports, driver });
+  const servers = createDhcpServers(paths, { ...ports, driver, transactionId: () => randomInt(2 ** 32) });
   const follower = servers[0].leases.follow(ports);
   const wireOf = (): Wire => wire;
   const link = createAgentLink({ config, paths, identity, keeper, follower, wireOf, ports });
@@ -154,6 +154,7 @@ class RunningAgent implements Agent {
       link: link.status(),
       accepted: keeper.current()?.generation ?? 0,
       daemons: daemons.map(({ reconciler }) => reconciler.status()),
+      activations: daemons.map(({ reconciler }) => ({ daemon: reconciler.status().name, activations: reconciler.activations() })),
       leases: follower.health(),
       interfaces: { read: interfaces !== null, count: interfaces?.length ?? 0 },
       problems: [...this.#problems(), ...(skew === null ? [] : [skew])], // the region measures it itself
@@ -168,7 +169,7 @@ class RunningAgent implements Agent {
     const either = AbortSignal.any([signal, failed.signal]);
     const server = await serveStatus(paths.socket, () => this.status());
     observer.onChange(() => daemons.forEach(({ bell }) => bell.ring()));
-    follower.onChange((change) => (change.reset === true ? link.renewLeases() : link.changeLeases(change)));
+    follower.onChange((change) => (change.reset ? link.renewLeases() : link.changeLeases(change)));
     const onPass = (): void => {
       wire.nudge(); // a pass follows every change of addresses and of the desired state
       this.#report();

@@ -1,13 +1,16 @@
 import { randomInt } from "node:crypto";
+import { join } from "node:path";
 import { createBell, type Bell, type Clock, type Commands, type Files, type Log, type ServiceDriver } from "@berth/host";
 import type { AgentPaths } from "./agent-paths.js";
 import type { Attachment } from "./attachment.js";
 import type { DhcpServer } from "./dhcp/dhcp-server.js";
 import { createDhcpdServer, type DhcpdPorts } from "./dhcp/dhcpd-server.js";
 import type { InterfaceObserver } from "./observe/interfaces/interface-observer.js";
+import { openActivationHistory, type ActivationHistory } from "./reconcile/activation-history.js";
 import { createDhcpReconciler } from "./reconcile/dhcp.js";
 import { dhcpdGoal } from "./reconcile/dhcp-goal.js";
 import { createEnlistmentLinks, type EnlistmentAddress, type EnlistmentLinks } from "./reconcile/enlistment.js";
+import { openManagedConfig } from "./reconcile/managed-config.js";
 import { createNamedReconciler } from "./reconcile/named.js";
 import { createFileDigests } from "./reconcile/named-facts.js";
 import { namedGoal } from "./reconcile/named-goal.js";
@@ -40,10 +43,17 @@ export async function createDaemons(parts: DaemonParts): Promise<readonly Daemon
   const { attach, ports } = parts;
   const view = { desired: () => attach.desired(), attached: () => attach.now() };
   const enlistment = createEnlistment(parts);
-  const dhcp = parts.servers.map((server) =>
-    createDhcpReconciler({ ...ports, ...view, server, enlistment: server.name === "dhcpd" ? enlistment : null }),
-  );
-  return [...dhcp, await createNamed(parts)].map((reconciler) => ({ reconciler, bell: createBell(ports.clock) }));
+  const dhcp = parts.servers.map(async (server) => {
+    const { name, config: path, header } = server;
+    const file = await openManagedConfig({ ...ports, digests: createFileDigests(ports.files), path, header });
+    const history = await openHistory(parts, name);
+    return createDhcpReconciler({ ...ports, ...view, server, file, history, enlistment: name === "dhcpd" ? enlistment : null });
+  });
+  return (await Promise.all([...dhcp, createNamed(parts)])).map((reconciler) => ({ reconciler, bell: createBell(ports.clock) }));
+}
+
+function openHistory({ paths, ports }: DaemonParts, name: string): Promise<ActivationHistory> {
+  return openActivationHistory({ ...ports, path: join(paths.state, `${name}-activations.json`) });
 }
 
 function createEnlistment({ paths, observer, ports }: DaemonParts): EnlistmentLinks {
@@ -55,7 +65,8 @@ function createEnlistment({ paths, observer, ports }: DaemonParts): EnlistmentLi
   return createEnlistmentLinks({ ...ports, stateDir: paths.state, isPresent });
 }
 
-async function createNamed({ paths, attach, driver, ports }: DaemonParts): Promise<Reconciler> {
+async function createNamed(parts: DaemonParts): Promise<Reconciler> {
+  const { paths, attach, driver, ports } = parts;
   await ensureRndcKey(ports.files, paths.named.key);
   const { port, controlPort } = paths.named;
   const options = { paths: paths.namedConf, port, controlPort };
@@ -65,6 +76,7 @@ async function createNamed({ paths, attach, driver, ports }: DaemonParts): Promi
     paths: paths.named,
     digests: createFileDigests(ports.files),
     served: { last: null },
+    history: await openHistory(parts, "named"),
     queryId: () => randomInt(65_536),
     goal: () => namedGoal(attach.desired(), attach.now()?.local ?? null, options),
   });

@@ -19,6 +19,7 @@ export * from "./lease/contract.js";
 export * from "./lease/format-leases.js";
 export * from "./lease/lease-report.js";
 export { createLeaseReader, type LeaseReaderOptions } from "./lease/dhcpd/lease-reader.js";
+export { trimLeases, type TrimmedLeases } from "./lease/dhcpd/trim-leases.js";
 export { formatTime } from "./lease/dhcpd/time-value.js";
 export * from "./lease/follow.js";
 export * from "./lease/kea/kea-reader.js";
@@ -119,6 +120,7 @@ export * from "./import/finish-rows.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";
+export * from "./desired/dhcp-settings.js";
 export * from "./desired/digest.js";
 export * from "./desired/accept.js";
 export * from "./desired/retirement.js";
@@ -135,7 +137,10 @@ export type * from "./dhcpd/rack-links.js";
 export * from "./dhcpd/compile.js";
 export * from "./dhcpd/enlistment.js";
 export * from "./dhcpd/review.js";
+export * from "./dhcpd/snippet.js";
+export * from "./dhcpd/dhcpd-refusal.js";
 export * from "./dhcpd/render.js";
+export * from "./dhcpd/probe-targets.js";
 
 // dns: desired state to zones and named.conf
 export * from "./dns/reverse.js";
@@ -152,6 +157,7 @@ export * from "./dns/compose.js";
 export * from "./dhcp-packet/model.js";
 export * from "./dhcp-packet/encode-question.js";
 export * from "./dhcp-packet/decode-reply.js";
+export * from "./dhcp-packet/information-request.js";
 export * from "./dhcp-packet/question-hardware-address.js";
 
 // wire: who answers for an address
@@ -164,6 +170,9 @@ export * from "./foreign-dhcp/foreign-servers.js";
 
 // reconcile: what to do next, from desired, written and running
 export * from "./reconcile/daemon-step.js";
+export * from "./reconcile/managed-file.js";
+export * from "./reconcile/activation.js";
+export * from "./reconcile/liveness.js";
 
 // protocol: what agent and coordinator say to each other
 export * from "./protocol/messages.js";

@@ -13,6 +13,11 @@ export interface Files {
    * power cut; if it throws (`file-unwritable`) the old content is still there.
    */
   replace(path: string, content: string | Uint8Array, mode?: number): Promise<void>;
+  /**
+   * Gives a file another name, in the place of a file that has it; durable as `replace` is. It needs no room, so it works on a full disk. Throws
+   * `file-unwritable`; both are then as they were.
+   */
+  move(from: string, to: string): Promise<void>;
   /** Makes the directory and its parents. */
   ensureDirectory(path: string, mode?: number): Promise<void>;
   /** Removes the file; none is fine. */
@@ -54,6 +59,16 @@ export const systemFiles: Files = {
         cause,
         remedy: "check free space, owner and mode of the directory",
       });
+    }
+  },
+
+  async move(from, to) {
+    try {
+      await rename(from, to);
+      await syncDirectory(dirname(to));
+    } catch (cause) {
+      const remedy = "check owner and mode of the directory";
+      throw new EnvironmentError("file-unwritable", to, `failed to move ${from} to ${to}`, { cause, remedy });
     }
   },
 

@@ -52,6 +52,7 @@ function bound(files: Files): Files {
   return {
     read: (...args) => files.read(...args),
     replace: (...args) => files.replace(...args),
+    move: (...args) => files.move(...args),
     ensureDirectory: (...args) => files.ensureDirectory(...args),
     remove: (...args) => files.remove(...args),
   };
@@ -163,6 +164,18 @@ describe.each(subjects)("the contract of Files: %s", (_name, make) => {
     expect(await files.read(at("a"))).toBeNull();
     await files.ensureDirectory(at("d"));
     expect(await failure(files.remove(at("d")))).toMatchObject({ code: "file-unremovable", at: at("d") });
+  });
+
+  it("moves a file over another one, with its mode, and says when there is none to move", async () => {
+    await files.replace(at("a"), "new", 0o600);
+    await files.replace(at("b"), "old");
+    await files.move(at("a"), at("b"));
+    expect([text(await files.read(at("b"))), subject.mode(at("b")), subject.list(subject.root)]).toEqual(["new", 0o600, ["b"]]);
+    expect(await failure(files.move(at("a"), at("b")))).toEqual({ code: "file-unwritable", at: at("b"), cause: "ENOENT" });
+    expect(text(await files.read(at("b")))).toBe("new");
+    await files.ensureDirectory(at("d"));
+    expect(await failure(files.move(at("b"), at("d")))).toMatchObject({ code: "file-unwritable", cause: "EISDIR" });
+    expect(text(await files.read(at("b")))).toBe("new");
   });
 
   it("shows a reader the old content or the new, never a part, while it is replaced again and again", async () => {

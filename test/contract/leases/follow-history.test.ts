@@ -124,7 +124,7 @@ class Consumer {
   }
 
   #apply(change: LeaseChange): void {
-    if (change.reset === true) this.table.clear();
+    if (change.reset) this.table.clear();
     for (const address of change.gone) this.table.delete(address);
     for (const report of change.upserts) this.table.set(report.address, report);
   }

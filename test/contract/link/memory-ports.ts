@@ -15,6 +15,11 @@ export function memoryFiles(): Files & { readonly content: Map<string, Uint8Arra
       modes.set(path, mode);
       return Promise.resolve();
     },
+    move(from, to) {
+      content.set(to, content.get(from) ?? new Uint8Array());
+      content.delete(from);
+      return Promise.resolve();
+    },
     ensureDirectory: () => Promise.resolve(),
     remove(path) {
       content.delete(path);

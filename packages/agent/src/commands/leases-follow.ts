@@ -54,7 +54,7 @@ function contractOf(lease: Lease, now: number): ReturnType<typeof lease4Contract
 }
 
 function isFirst(change: LeaseChange, key: string): boolean {
-  return change.reset === true && change.keys[0] === key;
+  return change.reset && change.keys[0] === key;
 }
 
 function isoTime(ms: number): string {

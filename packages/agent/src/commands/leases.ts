@@ -94,9 +94,12 @@ export async function readLeases(
   return { reader, missing: false };
 }
 
-const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
+/** Milliseconds since 1970; null for what is no time. `Date.parse` takes 30 February for 2 March. */
 function parseInstant(text: string): number | null {
-  const instant = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+  const [, year = "", month = "", day = ""] = INSTANT.exec(text) ?? [];
+  const days = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+  const instant = year === "" || Number(day) > days ? Number.NaN : Date.parse(text);
   return Number.isNaN(instant) ? null : instant;
 }

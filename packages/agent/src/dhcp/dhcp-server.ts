@@ -1,4 +1,4 @@
-import type { DaemonStatus, DesiredState, Problem } from "@berth/core";
+import type { DaemonStatus, DesiredState, ProbeTarget, Problem } from "@berth/core";
 import type { Clock, Log } from "@berth/host";
 import type { LeaseFollower } from "../observe/leases/model.js";
 import type { Attached, DhcpGoal } from "../reconcile/dhcp-goal.js";
@@ -17,15 +17,19 @@ export interface DhcpServer {
   readonly leases: LeaseSource;
   /** What it should run, from the newest accepted desired state and from where this rack's subnets are attached. Pure. */
   render(desired: DesiredState | null, attached: Attached | null): DhcpGoal;
-  /** Asks the server's own checker about that text; what is served is untouched. Answers its refusal. */
-  validate(text: string): Promise<Problem | null>;
+  /** First line of a file that Berth wrote. */
+  readonly header: string;
+  /** Asks the server's own checker about that file; what is served is untouched. Answers its refusal. */
+  validate(path: string): Promise<Problem | null>;
   /** What the running one was last made to run, as handed to `apply`; null when none runs. */
   running(): Promise<string | null>;
   /**
-   * Makes it run the file as it lies on disk, and waits until it serves. Answers what stopped it; it may then not run at all, and a file that is
-   * known to be good has to be applied.
+   * Makes it run the file as it lies on disk, and waits until it says that it serves. Answers what stopped it; it may then not run at all, and a file
+   * that is known to be good has to be applied.
    */
   apply(what: ApplyRequest): Promise<Problem | null>;
+  /** Asks it on each of these links, whatever it says of itself. Takes at most about a second, takes up no address and leaves nothing in the leases. */
+  ask(targets: readonly ProbeTarget[]): Promise<ServerAnswer>;
   /** Resolves when it does not run (any more). */
   stop(): Promise<void>;
 }
@@ -36,6 +40,12 @@ export interface ApplyRequest {
   /** Names file and links; `running` answers it from now on. */
   readonly tag: string;
 }
+
+export type ServerAnswer =
+  | { readonly kind: "answers" }
+  | { readonly kind: "silent"; readonly links: readonly string[] }
+  /** It could not be asked, so nothing is known. */
+  | { readonly kind: "unasked"; readonly problem: Problem };
 
 /** Where the server keeps its leases, and how they are followed. */
 export interface LeaseSource {

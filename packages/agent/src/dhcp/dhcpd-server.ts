@@ -1,10 +1,22 @@
 import { open } from "node:fs/promises";
-import type { Problem } from "@berth/core";
-import { EnvironmentError, errnoOf, type Clock, type Commands, type Files, type Log, type ServiceDriver } from "@berth/host";
+import { dirname } from "node:path";
+import { DHCPD_HEADER, refusalOf, type ProbeTarget, type Problem } from "@berth/core";
+import {
+  EnvironmentError,
+  errnoOf,
+  localFollowFiles,
+  type Clock,
+  type Commands,
+  type Files,
+  type Log,
+  type ServiceDriver,
+} from "@berth/host";
 import { followLeases } from "../observe/leases/follow-leases.js";
+import { failureProblem } from "../reconcile/daemon-status.js";
 import { lastWords, logOffset, readLogSince } from "../reconcile/daemon-log.js";
 import { checkPortFree } from "../reconcile/port-holder.js";
-import type { ApplyRequest, DhcpServer } from "./dhcp-server.js";
+import { askDhcp4, askDhcp6, heardQuestion } from "./ask-dhcp.js";
+import type { ApplyRequest, DhcpServer, ServerAnswer } from "./dhcp-server.js";
 
 export interface DhcpdPaths {
   /** Program name or path. */
@@ -14,7 +26,7 @@ export interface DhcpdPaths {
   readonly log: string;
 }
 
-/** One process serves one family only (dhcpd(8), -4 and -6). */
+/** ISC dhcpd: one process serves one family only (dhcpd(8), -4 and -6). */
 export interface DhcpdKind {
   readonly family: 4 | 6;
   readonly paths: DhcpdPaths;
@@ -27,11 +39,17 @@ export interface DhcpdPorts {
   readonly driver: ServiceDriver;
   readonly clock: Clock;
   readonly log: Log;
+  /** 32 random bits. */
+  transactionId(): number;
 }
 
 const READY = "Server starting service.";
 const READY_DEADLINE_MS = 90_000;
 const READY_POLL_MS = 10;
+/** `dhcpd -t` takes half a second for 50,000 hosts. */
+const CHECK_TIMEOUT_MS = 15_000;
+/** A dhcpd that lives answers within a few milliseconds. */
+const ANSWER_MS = 1_000;
 
 /** Name of the service, and the address and port that it listens on (RFC 2131 §4.1, RFC 8415 §7.2). */
 const FAMILIES = {
@@ -49,29 +67,60 @@ export function createDhcpdServer(kind: DhcpdKind, ports: DhcpdPorts): DhcpServe
     log: paths.log,
     leases: { path: paths.leases, follow: (followPorts) => followLeases(paths.leases, followPorts) },
     render,
-    validate: (text) => validate(kind, ports, text),
+    header: DHCPD_HEADER,
+    validate: (path) => validate(kind, ports, path),
     running: async () => (await ports.driver.find(name))?.tag ?? null,
     apply: (what) => restart(kind, ports, what),
+    ask: (targets) => askAll(kind, ports, targets),
     stop: () => ports.driver.stop(name),
   };
 }
 
-async function validate({ family, paths }: DhcpdKind, ports: DhcpdPorts, text: string): Promise<Problem | null> {
-  const candidate = `${paths.config}.candidate`;
-  await ports.files.replace(candidate, text);
-  const argv = [paths.program, `-${family}`, "-t", "-q", "-cf", candidate] as const;
-  const { status, signal, stderr } = await ports.commands.run(argv, { timeoutMs: 30_000 });
-  await ports.files.remove(candidate);
-  if (status === 0) return null;
-  const message = `dhcpd refuses the file: ${lastWords(stderr) || `exit ${status ?? signal ?? "unknown"}`}`;
-  const remedy = "the file that runs is untouched; correct the subnet named there";
-  return { code: "dhcpd-check-failed", at: paths.config, message, remedy };
+async function validate({ family, paths }: DhcpdKind, ports: DhcpdPorts, path: string): Promise<Problem | null> {
+  // Not -q: with it dhcpd keeps even its reason to itself.
+  const argv = [paths.program, `-${family}`, "-t", "-cf", path] as const;
+  try {
+    const { status, signal, stderr } = await ports.commands.run(argv, { timeoutMs: CHECK_TIMEOUT_MS });
+    if (status === 0) return null;
+    const words = stderr.trim() === "" ? `exit ${status ?? signal ?? "unknown"}` : stderr;
+    const text = Buffer.from((await ports.files.read(path)) ?? []).toString("utf8");
+    return refusalOf(text, words, paths.config);
+  } catch (error) {
+    if (!(error instanceof EnvironmentError) || error.code !== "command-timeout") throw error;
+    const message = `dhcpd -t did not end within ${CHECK_TIMEOUT_MS / 1000} s and was killed`;
+    return {
+      code: "dhcpd-check-hangs",
+      at: paths.config,
+      message,
+      remedy: "the file that runs is untouched; see what holds dhcpd -t up",
+    };
+  }
+}
+
+/** On every link at once. Its log counts as an answer too: there it says that it took the question, also where it may not answer it. */
+async function askAll({ family, paths }: DhcpdKind, ports: DhcpdPorts, targets: readonly ProbeTarget[]): Promise<ServerAnswer> {
+  const ask = family === 4 ? askDhcp4 : askDhcp6;
+  const offset = await logOffset(paths.log);
+  try {
+    const answers = await Promise.all(
+      targets.map((target) => ask(target, { transactionId: ports.transactionId(), waitMs: ANSWER_MS })),
+    );
+    const unheard = targets.filter((_, n) => answers[n] === false);
+    if (unheard.length === 0) return { kind: "answers" };
+    const log = await readLogSince(paths.log, offset);
+    const silent = unheard.filter((target) => family === 6 || !heardQuestion(log, target));
+    return silent.length === 0 ? { kind: "answers" } : { kind: "silent", links: silent.map(({ link }) => link) };
+  } catch (error) {
+    return { kind: "unasked", problem: failureProblem(error) };
+  }
 }
 
 async function restart(kind: DhcpdKind, ports: DhcpdPorts, { links, tag }: ApplyRequest): Promise<Problem | null> {
   const { family, paths } = kind;
   const { name, listen } = FAMILIES[family];
   await ensureLeasesFile(paths.leases);
+  const cramped = (await ports.driver.find(name)) === null ? null : await checkRoom(paths.leases);
+  if (cramped !== null) return cramped;
   await ports.driver.stop(name);
   const occupied = await checkPortFree(ports.commands, listen);
   if (occupied !== null) return occupied;
@@ -95,6 +144,18 @@ async function waitUntilReady({ family, paths }: DhcpdKind, ports: DhcpdPorts, o
     await ports.clock.sleep(READY_POLL_MS);
   }
   return { code: "dhcpd-not-ready", at: paths.config, message: `dhcpd did not say '${READY}' in time`, remedy };
+}
+
+/** Beside the leases file itself, which dhcpd writes anew at every start. */
+const ROOM_MIN = 64 * 1024;
+
+/** A dhcpd that runs goes on without room; one that is started without it ends. So none is ended that could not come back. */
+async function checkRoom(leases: string): Promise<Problem | null> {
+  const free = await localFollowFiles.freeBytes(dirname(leases));
+  const needed = ((await localFollowFiles.stamp(leases))?.size ?? 0) + ROOM_MIN;
+  if (free === null || free >= needed) return null;
+  const message = `${free} octets are free, and dhcpd needs ${needed} to start; the running one is not restarted`;
+  return { code: "leases-disk-full", at: leases, message, remedy: "free space on that disk" };
 }
 
 /** dhcpd refuses to start without the file; an existing one is never touched. */

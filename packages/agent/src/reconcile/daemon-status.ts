@@ -55,7 +55,8 @@ export async function guardedPass(pass: () => Promise<number>, tell: (problem: P
   }
 }
 
-function failureProblem(error: unknown): Problem {
+/** The failure of the world as a problem; anything else is a bug and goes on up. */
+export function failureProblem(error: unknown): Problem {
   if (!(error instanceof EnvironmentError)) throw error;
   const remedy = error.remedy === undefined ? {} : { remedy: error.remedy };
   return { code: error.code, at: error.at, message: describeError(error), ...remedy };

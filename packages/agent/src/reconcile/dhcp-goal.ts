@@ -1,10 +1,12 @@
 import {
   compileDhcpd,
   enlistmentAddress,
+  probeTargets,
   renderDhcpd,
   type DesiredState,
   type HostInterface,
   type OmapiSettings,
+  type ProbeTarget,
   type Problem,
   type RackLinks,
 } from "@berth/core";
@@ -24,6 +26,8 @@ export interface DhcpGoal {
    */
   readonly linkMark: string;
   readonly enlistment: readonly EnlistmentAddress[];
+  /** Where it can be asked whether it answers. */
+  readonly probes: readonly ProbeTarget[];
   readonly generation: number | null;
   readonly problems: readonly Problem[];
 }
@@ -34,7 +38,7 @@ export interface Attached {
   readonly interfaces: readonly HostInterface[];
 }
 
-const KEEP = { kind: "keep", text: null, links: [], linkMark: "", enlistment: [], generation: null } as const;
+const KEEP = { kind: "keep", text: null, links: [], linkMark: "", enlistment: [], probes: [], generation: null } as const;
 
 /** What dhcpd should run on IPv4, from the newest accepted desired state and from where this rack's subnets are attached. */
 export function dhcpdGoal(desired: DesiredState | null, attached: Attached | null, omapi: OmapiSettings | null = null): DhcpGoal {
@@ -50,6 +54,7 @@ export function dhcpdGoal(desired: DesiredState | null, attached: Attached | nul
     links,
     linkMark: links.map((name) => `${name}#${indexOf(name, attached.interfaces)}`).join(" "),
     enlistment: enlistmentAddresses(desired, attached.local),
+    probes: probeTargets(compiled.value.sharedNetworks, attached.local, attached.interfaces),
     generation: desired.generation,
     problems: warnings,
   };

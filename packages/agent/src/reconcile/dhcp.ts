@@ -1,7 +1,12 @@
-import { dirname } from "node:path";
 import {
-  stepDaemon,
+  isHung,
+  nextQuestionMs,
+  NOT_ASKED,
+  noteAnswer,
   recordFailure,
+  retryPause,
+  stepDaemon,
+  type Activation,
   type DaemonFacts,
   type DaemonHistory,
   type DaemonStatus,
@@ -10,14 +15,19 @@ import {
 } from "@berth/core";
 import { sha256, type Clock, type Files, type Log } from "@berth/host";
 import type { DhcpServer } from "../dhcp/dhcp-server.js";
+import type { ActivationHistory, Attempt } from "./activation-history.js";
 import { attemptStep, daemonStatus, guardedPass, unstartedStatus } from "./daemon-status.js";
 import { boundLog } from "./daemon-log.js";
-import type { EnlistmentLinks } from "./enlistment.js";
+import { activate, bringUp, rewrite, silentProblem, tagOf, type Content } from "./dhcp-activation.js";
 import type { Attached, DhcpGoal } from "./dhcp-goal.js";
+import type { EnlistmentLinks } from "./enlistment.js";
+import type { ManagedConfig } from "./managed-config.js";
 import { IDLE_MS, type Reconciler } from "./reconciler.js";
 
 export interface DhcpPorts {
   readonly server: DhcpServer;
+  readonly file: ManagedConfig;
+  readonly history: ActivationHistory;
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;
@@ -35,112 +45,186 @@ const EARLY_DEATH_MS = 10_000;
 const EARLY_DEATHS_MAX = 3;
 
 /**
- * Keeps a DHCP server running what the goal says: validate, replace the file atomically, restart, verify; else the last good file comes back.
- * Each pass starts from the facts (file on disk, mark of the process), so a pass that was cut off anywhere is simply done again.
+ * Keeps a DHCP server running what the goal says: check, replace the file atomically, restart, ask whether it answers; else what served last comes
+ * back. Each pass starts from the facts (file on disk, mark of the process), so a pass that was cut off anywhere is simply done again.
  */
 export function createDhcpReconciler(ports: DhcpPorts): Reconciler {
-  const { server } = ports;
-  const keepsDying = `${server.name}-keeps-dying`;
-  let history: DaemonHistory = { failure: null, startedAt: null };
-  let failure: Problem | null = null;
-  /** It was seen to serve, so that finding it gone means that it died. */
-  let served = false;
-  let status: DaemonStatus = unstartedStatus(server.name);
+  return new DhcpReconciler(ports);
+}
 
-  async function pass(): Promise<number> {
-    const now = ports.clock.monotonic();
-    const goal = server.render(ports.desired(), ports.attached());
-    await boundLog(server.log);
-    const unreached = goal.kind === "run" ? await attemptStep(() => settleLinks(ports, goal)) : null;
-    const facts = await readFacts(ports, goal);
-    if (served && facts.running === null && facts.desired !== null) noteDeath(facts.desired, now);
-    served = facts.running !== null;
-    const step = stepDaemon(facts, history, now);
-    if (step.do === "wait" || step.do === "nothing") {
-      const isSteady = history.startedAt === null || now - history.startedAt > EARLY_DEATH_MS;
-      if (step.do === "nothing" && isSteady) history = { ...history, failure: null };
-      if (step.do === "nothing" && (isSteady || failure?.code !== keepsDying)) failure = null;
-      status = daemonStatus({ name: server.name, goal, facts, failure: failure ?? unreached });
-      return step.do === "wait" ? step.ms : IDLE_MS;
+/** All that one pass looked at. */
+interface Seen {
+  readonly goal: DhcpGoal;
+  /** The goal's content; null when nothing is to run, or nothing can be decided. */
+  readonly content: Content | null;
+  /** `desired` is what is acted on: while the file is left to somebody else, whatever runs. */
+  readonly facts: DaemonFacts;
+  readonly left: Problem | null;
+  /** The enlistment addresses are not as they should be. */
+  readonly unreached: Problem | null;
+}
+
+class DhcpReconciler implements Reconciler {
+  readonly #ports: DhcpPorts;
+  readonly #keepsDying: string;
+  readonly #render: () => Pick<Seen, "goal" | "content">;
+  #history: DaemonHistory = { failure: null, startedAt: null };
+  #failure: Problem | null = null;
+  /** Not a failure: it could not be found out whether the server answers. */
+  #notice: Problem | null = null;
+  #liveness = NOT_ASKED;
+  /** It was seen to run, so that finding it gone means that it died. */
+  #ran = false;
+  #status: DaemonStatus;
+
+  constructor(ports: DhcpPorts) {
+    this.#ports = ports;
+    this.#keepsDying = `${ports.server.name}-keeps-dying`;
+    this.#render = renderOnce(ports);
+    this.#status = unstartedStatus(ports.server.name);
+  }
+
+  status(): DaemonStatus {
+    return this.#status;
+  }
+
+  activations(): readonly Activation[] {
+    return this.#ports.history.list();
+  }
+
+  pass(): Promise<number> {
+    return guardedPass(
+      () => this.#pass(),
+      (problem) => {
+        this.#status = { ...this.#status, state: "failing", problems: [problem] };
+      },
+    );
+  }
+
+  async #pass(): Promise<number> {
+    const now = this.#ports.clock.monotonic();
+    const seen = await this.#look();
+    const { facts } = seen;
+    if (this.#ran && facts.running === null && facts.desired !== null) this.#noteDeath(facts.desired, now);
+    this.#ran = facts.running !== null;
+    const step = stepDaemon(facts, this.#history, now);
+    if (step.do === "wait") {
+      this.#tell(seen);
+      return step.ms;
     }
-    if (step.do !== "stop") history = { ...history, startedAt: now };
-    const problem = await attemptStep(() => actOn(ports, goal, step.do));
-    if (problem !== null) history = recordFailure(history, facts.desired ?? "", ports.clock.monotonic());
-    if (problem !== null || failure?.code !== keepsDying) failure = problem;
-    const after = await readFacts(ports, goal);
-    served = after.running !== null;
-    status = daemonStatus({ name: server.name, goal, facts: after, failure: failure ?? unreached });
+    if (step.do === "nothing") return this.#idle(seen, now);
+    await this.#act(seen, step.do);
     return 0;
   }
 
-  /** One that ends soon after its start, again and again, is started with growing pauses and named. */
-  function noteDeath(desired: string, now: number): void {
-    if (history.startedAt === null || now - history.startedAt > EARLY_DEATH_MS) return;
-    history = recordFailure(history, desired, now);
-    const deaths = history.failure?.count ?? 0;
-    if (deaths < EARLY_DEATHS_MAX) return;
-    const message = `${server.name} ended soon after its start, ${deaths} times in a row; it is started again with growing pauses`;
-    failure = { code: keepsDying, at: server.config, message, remedy: `see ${server.log}` };
+  async #look(): Promise<Seen> {
+    const { server, file, enlistment } = this.#ports;
+    const { goal, content } = this.#render();
+    await boundLog(server.log);
+    const unreached =
+      goal.kind === "run" && enlistment !== null
+        ? await attemptStep(async () => (await enlistment.ensure(goal.enlistment), null))
+        : null;
+    const { written, left } = await file.look(content?.digest ?? null);
+    const running = runningDigest(await server.running(), goal);
+    const wanted = goal.kind === "keep" ? (running === null ? null : written) : (content?.digest ?? null);
+    const desired = left !== null && wanted !== null ? (running ?? written) : wanted;
+    return { goal, content, left, unreached, facts: { desired, written: left === null ? written : desired, running } };
   }
 
-  const tell = (problem: Problem): void => {
-    status = { ...status, state: "failing", problems: [problem] };
+  /** Everything is as it should be, as far as that can be seen without asking. */
+  async #idle(seen: Seen, now: number): Promise<number> {
+    const isSteady = this.#history.startedAt === null || now - this.#history.startedAt > EARLY_DEATH_MS;
+    if (seen.goal.kind === "run" && seen.facts.running !== null && nextQuestionMs(this.#liveness, now) === 0)
+      await this.#ask(seen.goal);
+    const isHeard = this.#liveness.silent === 0;
+    if (isSteady && isHeard) this.#history = { ...this.#history, failure: null };
+    if (isHeard && (isSteady || this.#failure?.code !== this.#keepsDying)) this.#failure = null;
+    this.#tell(seen);
+    if (!isHung(this.#liveness)) return Math.min(IDLE_MS, nextQuestionMs(this.#liveness, this.#ports.clock.monotonic()));
+    // What was found out is told before it is acted on, so that a short trouble is seen too.
+    const pause = retryPause(seen.facts.desired ?? "", this.#history.failure, now);
+    if (pause > 0) return Math.min(IDLE_MS, pause);
+    await this.#act(seen, "revive");
+    return 0;
+  }
+
+  async #ask(goal: DhcpGoal): Promise<void> {
+    const { server, file, clock } = this.#ports;
+    const answer = await server.ask(goal.probes);
+    const isSilent = answer.kind === "silent" && file.wasHeard();
+    this.#liveness = noteAnswer(this.#liveness, !isSilent, clock.monotonic());
+    this.#notice = answer.kind === "unasked" ? answer.problem : null;
+    if (answer.kind === "answers" && goal.probes.length > 0) await file.noteHeard();
+    if (answer.kind === "silent" && isHung(this.#liveness)) this.#failure = silentProblem(server, answer.links);
+  }
+
+  async #act(seen: Seen, step: Activation["step"]): Promise<void> {
+    const { history, clock } = this.#ports;
+    const { facts, goal } = seen;
+    if (step !== "stop" && step !== "rewrite") this.#history = { ...this.#history, startedAt: clock.monotonic() };
+    const what = { step, generation: goal.generation, desired: facts.desired, before: facts.running };
+    const problem = await history.record(what, () => this.#attempt(seen, step));
+    if (problem !== null) this.#history = recordFailure(this.#history, facts.desired ?? "", clock.monotonic());
+    if (problem !== null || this.#failure?.code !== this.#keepsDying) this.#failure = problem;
+    this.#liveness = NOT_ASKED;
+    const after = await this.#look();
+    this.#ran = after.facts.running !== null;
+    this.#tell(after);
+  }
+
+  async #attempt({ goal, content, facts, left }: Seen, step: Activation["step"]): Promise<Attempt> {
+    const { server, log } = this.#ports;
+    if (step === "stop") {
+      const problem = await attemptStep(async () => (await server.stop(), null));
+      if (problem === null) log.info(`${server.name} stopped: this rack has nothing to serve`);
+      return { outcome: problem === null ? "stopped" : "failed", problem };
+    }
+    if (step === "rewrite" && content !== null) return rewrite(this.#ports, content);
+    if (step === "activate" && content !== null) return activate(this.#ports, goal, content);
+    return bringUp(this.#ports, goal, { digest: facts.written ?? "", mayRollBack: left === null });
+  }
+
+  /** One that ends soon after its start, again and again, is started with growing pauses and named. */
+  #noteDeath(desired: string, now: number): void {
+    const { server } = this.#ports;
+    if (this.#history.startedAt === null || now - this.#history.startedAt > EARLY_DEATH_MS) return;
+    this.#history = recordFailure(this.#history, desired, now);
+    const deaths = this.#history.failure?.count ?? 0;
+    if (deaths < EARLY_DEATHS_MAX) return;
+    const message = `${server.name} ended soon after its start, ${deaths} times in a row; it is started again with growing pauses`;
+    this.#failure = { code: this.#keepsDying, at: server.config, message, remedy: `see ${server.log}` };
+  }
+
+  #tell({ goal, content, facts, left, unreached }: Seen): void {
+    const notices = this.#notice === null || goal.kind === "keep" ? [] : [this.#notice];
+    const shown = left === null || content === null ? facts : { ...facts, desired: content.digest };
+    this.#status = daemonStatus({
+      name: this.#ports.server.name,
+      goal: { ...goal, problems: [...goal.problems, ...notices] },
+      facts: shown,
+      failure: this.#failure ?? left ?? unreached,
+    });
+  }
+}
+
+/** A desired state is rendered once for each look of the interfaces: 10,000 hosts every two seconds would keep a rack's processor busy. */
+function renderOnce(ports: DhcpPorts): () => Pick<Seen, "goal" | "content"> {
+  let last: { readonly desired: unknown; readonly attached: unknown; readonly result: Pick<Seen, "goal" | "content"> } | null =
+    null;
+  return () => {
+    const [state, links] = [ports.desired(), ports.attached()];
+    if (last?.desired !== state || last.attached !== links) {
+      const goal = ports.server.render(state, links);
+      const content = goal.text === null ? null : { text: goal.text, digest: sha256(goal.text) };
+      last = { desired: state, attached: links, result: { goal, content } };
+    }
+    return last.result;
   };
-  return { pass: () => guardedPass(pass, tell), status: () => status };
-}
-
-async function settleLinks(ports: DhcpPorts, goal: DhcpGoal): Promise<null> {
-  await ports.enlistment?.ensure(goal.enlistment);
-  return null;
-}
-
-async function readFacts({ server, files }: DhcpPorts, goal: DhcpGoal): Promise<DaemonFacts> {
-  const onDisk = await files.read(server.config);
-  const written = onDisk === null ? null : sha256(onDisk);
-  const running = runningDigest(await server.running(), goal);
-  const desired = goal.kind === "keep" ? (running === null ? null : written) : goal.text === null ? null : sha256(goal.text);
-  return { desired, written, running };
-}
-
-/** What a process is started with: the digest of its file, and the links it was bound to. */
-function tagOf(digest: string, goal: Pick<DhcpGoal, "linkMark">): string {
-  return `${digest} ${goal.linkMark}`;
 }
 
 function runningDigest(tag: string | null, goal: DhcpGoal): string | null {
   if (tag === null) return null;
   const digest = tag.slice(0, tag.indexOf(" "));
   return goal.kind === "keep" || tag === tagOf(digest, goal) ? digest : `elsewhere:${digest.slice(0, 32)}`;
-}
-
-async function actOn(ports: DhcpPorts, goal: DhcpGoal, step: "stop" | "activate" | "start"): Promise<Problem | null> {
-  const { server, files, log } = ports;
-  if (step === "stop") {
-    await server.stop();
-    log.info(`${server.name} stopped: this rack has nothing to serve`);
-    return null;
-  }
-  if (step === "activate" && goal.kind === "run" && goal.text !== null) return activate(ports, goal, goal.text);
-  const onDisk = await files.read(server.config);
-  return apply(ports, goal, sha256(onDisk ?? ""));
-}
-
-async function activate(ports: DhcpPorts, goal: DhcpGoal, text: string): Promise<Problem | null> {
-  const { server, files } = ports;
-  await files.ensureDirectory(dirname(server.config));
-  const checked = await server.validate(text);
-  if (checked !== null) return checked;
-  const previous = await files.read(server.config);
-  await files.replace(server.config, text);
-  const problem = await attemptStep(() => apply(ports, goal, sha256(text)));
-  if (problem === null || previous === null) return problem;
-  // The last good file comes back, and with it the service, before anything is reported.
-  await files.replace(server.config, previous);
-  const again = await attemptStep(() => apply(ports, goal, sha256(previous)));
-  if (again === null) return problem;
-  return { ...problem, message: `${problem.message}; the previous file does not start either: ${again.message}` };
-}
-
-function apply(ports: DhcpPorts, goal: DhcpGoal, digest: string): Promise<Problem | null> {
-  return ports.server.apply({ links: goal.links, tag: tagOf(digest, goal) });
 }

@@ -1,5 +1,14 @@
-import { recordFailure, stepDaemon, type DaemonFacts, type DaemonHistory, type DaemonStatus, type Problem } from "@berth/core";
+import {
+  recordFailure,
+  stepDaemon,
+  type Activation,
+  type DaemonFacts,
+  type DaemonHistory,
+  type DaemonStatus,
+  type Problem,
+} from "@berth/core";
 import type { Clock, Commands, Files, Log, ServiceDriver } from "@berth/host";
+import type { ActivationHistory, Attempt } from "./activation-history.js";
 import { attemptStep, daemonStatus, guardedPass, unstartedStatus } from "./daemon-status.js";
 import { boundLog } from "./daemon-log.js";
 import { goalDigest, NAMED_SERVICE, type NamedGoal } from "./named-goal.js";
@@ -17,6 +26,7 @@ export interface NamedPorts {
   readonly paths: NamedPaths;
   readonly digests: FileDigests;
   readonly served: ServedRecord;
+  readonly history: ActivationHistory;
   /** Query ids: 0..65535. */
   queryId(): number;
   goal(): NamedGoal;
@@ -49,7 +59,8 @@ export function createNamedReconciler(ports: NamedPorts): Reconciler {
       return IDLE_MS;
     }
     if (step.do !== "stop") history = { ...history, startedAt: ports.clock.monotonic() };
-    failure = await attemptStep(() => actOn(ports, goal, step.do));
+    const what = { step: step.do, generation: goal.generation, desired: facts.desired, before: facts.running };
+    failure = await ports.history.record(what, () => attemptNamed(ports, goal, step.do));
     silent = 0;
     history =
       failure === null ? { ...history, failure: null } : recordFailure(history, facts.desired ?? "", ports.clock.monotonic());
@@ -60,6 +71,7 @@ export function createNamedReconciler(ports: NamedPorts): Reconciler {
   return {
     pass: () => guardedPass(pass, (problem) => (status = { ...status, state: "failing", problems: [problem] })),
     status: () => status,
+    activations: () => ports.history.list(),
   };
 }
 
@@ -69,7 +81,13 @@ async function readFacts(ports: NamedPorts, goal: NamedGoal): Promise<DaemonFact
   return { desired: goalDigest(goal), written: await readWrittenDigest(ports, goal), running };
 }
 
-async function actOn(ports: NamedPorts, goal: NamedGoal, step: "stop" | "activate" | "start"): Promise<Problem | null> {
+async function attemptNamed(ports: NamedPorts, goal: NamedGoal, step: Activation["step"]): Promise<Attempt> {
+  const problem = await attemptStep(() => actOn(ports, goal, step));
+  return { outcome: problem !== null ? "failed" : step === "stop" ? "stopped" : "serves", problem };
+}
+
+async function actOn(ports: NamedPorts, goal: NamedGoal, step: Activation["step"]): Promise<Problem | null> {
+  // A lost or edited file is put right by the same way: named is told of it.
   if (step !== "stop") return activateNamed(ports, goal);
   await ports.driver.stop(NAMED_SERVICE);
   ports.log.info("named stopped: this rack has no zone to serve");

@@ -1,4 +1,4 @@
-import type { DaemonStatus } from "@berth/core";
+import type { Activation, DaemonStatus } from "@berth/core";
 import type { Bell, Clock } from "@berth/host";
 
 /** Makes one daemon match the newest desired state, one pass at a time. */
@@ -6,6 +6,8 @@ export interface Reconciler {
   /** One pass: reads the newest state, acts, records. Answers how many milliseconds later it wants to look again at the latest. */
   pass(): Promise<number>;
   status(): DaemonStatus;
+  /** What was tried so far, oldest first. */
+  activations(): readonly Activation[];
 }
 
 /** With nothing to do, the world is still looked at this often: a daemon may have died. */

@@ -1,4 +1,4 @@
-import type { DaemonStatus, Problem } from "@berth/core";
+import type { Activation, DaemonStatus, Problem } from "@berth/core";
 import type { LinkStatus } from "../link/link.js";
 import type { LeaseFollowerHealth } from "../observe/leases/model.js";
 
@@ -12,6 +12,8 @@ export interface AgentStatus {
   /** Generation of the desired state on disk; 0 for none. */
   readonly accepted: number;
   readonly daemons: readonly DaemonStatus[];
+  /** What was tried with each of them lately, oldest first. */
+  readonly activations: readonly { readonly daemon: string; readonly activations: readonly Activation[] }[];
   readonly leases: LeaseFollowerHealth;
   readonly interfaces: { readonly read: boolean; readonly count: number };
   readonly problems: readonly Problem[];

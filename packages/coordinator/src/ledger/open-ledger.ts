@@ -1,7 +1,6 @@
 import {
   LedgerState,
   nextAddresses,
-  prefixFamily,
   type IpAddress,
   type LedgerChange,
   type ObservedHolder,
@@ -57,7 +56,7 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
     nextAddresses(subnetId) {
       const space = state.spaces.get(subnetId);
       const now = ports.clock.now();
-      return space === undefined || prefixFamily(space.subnet.prefix) === 6 ? [] : nextAddresses(space, queue.observed(now), now);
+      return space === undefined ? [] : nextAddresses(space, queue.observed(now), now);
     },
     ...subnetCommands(state, queue),
     ...machineCommands(state, queue),

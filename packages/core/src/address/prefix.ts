@@ -103,6 +103,11 @@ export function usableRange(prefix: IpPrefix): IpRange {
   return family === 4 ? { first: lowest, last: addressFromValue(4, addressValue(last) - 1n) } : { first: lowest, last };
 }
 
+/** What the addresses of the block outside {@link usableRange} are, for messages. */
+export function unusableName(prefix: IpPrefix): string {
+  return prefixFamily(prefix) === 4 ? "the network or broadcast address" : "the subnet-router anycast address";
+}
+
 export function prefixContains(prefix: IpPrefix, address: IpAddress): boolean {
   return addressFamily(address) === prefixFamily(prefix) && networkOf(address, prefixLength(prefix)) === prefixNetwork(prefix);
 }

@@ -1,13 +1,15 @@
-import { addressFamily, ipv4Number, type IpAddress } from "../address/ip.js";
+import { ipv4Number, type IpAddress } from "../address/ip.js";
 import { compareAddresses } from "../address/ip.js";
-import { prefixFamily, prefixNetwork } from "../address/prefix.js";
+import { prefixFamily, prefixNetwork, type IpPrefix } from "../address/prefix.js";
 import type { DesiredHost, DesiredState, DesiredSubnet } from "../desired/schema.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkDesiredDhcp } from "./check-desired.js";
-import type { DhcpdConfig, DhcpdHost, LeaseTimes, Pool, SharedNetwork, SubnetDeclaration } from "./config.js";
+import { compileBoot, compileEnlistmentOptions, compileOptions, windowLeaseTimes } from "./compile-options.js";
+import { compileWindow } from "./compile-window.js";
+import type { DhcpdConfig, DhcpdHost, FailoverPeer, SharedNetwork, SubnetDeclaration } from "./config.js";
 import { enlistmentAddress, enlistmentRanges } from "./enlistment.js";
-import { splitIntoPools, subtractExcluded } from "./pools.js";
-import type { RackLink, RackLinks } from "./rack-links.js";
+import { splitIntoPools } from "./pools.js";
+import type { RackLink, RackLinks, RelayLink } from "./rack-links.js";
 import { reviewDhcpd } from "./review.js";
 import { groupIntoWires, type Wire } from "./wires.js";
 
@@ -20,24 +22,36 @@ export function compileDhcpd(desired: Pick<DesiredState, "subnets">, local: Rack
   const problems = checkDesiredDhcp(desired, local);
   if (problems.length > 0) return refused(...problems);
   const served = desired.subnets.filter(isServed).sort(bySubnet);
-  const warnings: Problem[] = [...unservedFamilies(desired), ...withoutLink(served, local)];
+  const context: Context = { local, warnings: [...unservedFamilies(desired), ...withoutLink(served, local)], failovers: [] };
   const wires = groupIntoWires(desired.subnets.toSorted(bySubnet), local.links);
-  const sharedNetworks = wires.flatMap((wire) => compileWire(wire, local, warnings));
-  const linked = new Set(local.links.map((link) => link.subnetId));
+  const sharedNetworks = [
+    ...wires.flatMap((wire) => compileWire(wire, context)),
+    ...served.flatMap((subnet) => compileRelayed(subnet, context)),
+  ];
+  const attached = new Set([...local.links, ...relaysOf(local)].map((link) => link.subnetId));
   const config: DhcpdConfig = {
     sharedNetworks,
-    hosts: served.filter((subnet) => linked.has(subnet.id)).flatMap((subnet) => compileHosts(subnet, local, warnings)),
+    carriers: carriersOf(served, local),
+    hosts: served.filter((subnet) => attached.has(subnet.id)).flatMap((subnet) => compileHosts(subnet, context)),
+    failovers: context.failovers,
     interfaces: servedInterfaces(desired, local),
-    warnings,
+    warnings: context.warnings,
   };
   const findings = reviewDhcpd(config);
   return findings.length > 0 ? refused(...findings) : accepted(config);
 }
 
+interface Context {
+  readonly local: RackLinks;
+  readonly warnings: Problem[];
+  readonly failovers: FailoverPeer[];
+}
+
 /** Names of the interfaces dhcpd listens on, sorted; with none it must not run: dhcpd without a list takes every interface. */
 export function servedInterfaces(desired: Pick<DesiredState, "subnets">, local: RackLinks): string[] {
   const served = new Set(desired.subnets.filter(isServed).map((subnet) => subnet.id));
-  return [...new Set(local.links.filter((link) => served.has(link.subnetId)).map((link) => link.name))].sort();
+  const links = [...local.links, ...relaysOf(local)].filter((link) => served.has(link.subnetId));
+  return [...new Set(links.map((link) => link.name))].sort();
 }
 
 /** All reasons for which this desired state would not be rendered, in a stable order; empty when it would. */
@@ -71,19 +85,31 @@ function unservedFamilies(desired: Pick<DesiredState, "subnets">): Problem[] {
 }
 
 function withoutLink(served: readonly DesiredSubnet[], local: RackLinks): Problem[] {
-  const linked = new Set(local.links.map((link) => link.subnetId));
+  const attached = new Set([...local.links, ...relaysOf(local)].map((link) => link.subnetId));
   return served
-    .filter((subnet) => !linked.has(subnet.id))
-    .map((subnet) => ({
-      code: "subnet-without-link",
-      at: `subnet ${subnet.prefix}`,
-      message: "no interface of this rack has a real address in it, so DHCP is not served there",
-      remedy: "give the rack's interface an address in the prefix, or set the mode to off",
-    }));
+    .filter((subnet) => !attached.has(subnet.id))
+    .map(({ prefix, relay }): Problem => {
+      if (relay !== undefined)
+        return {
+          code: "relay-server-not-here",
+          at: `subnet ${prefix}`,
+          message: `relays forward to ${relay.server}, which no interface of this rack has, so DHCP is not served there`,
+          remedy: "name an address of the rack's, or give the rack that address",
+        };
+      return {
+        code: "subnet-without-link",
+        at: `subnet ${prefix}`,
+        message: "no interface of this rack has a real address in it, so DHCP is not served there",
+        remedy: "give the rack's interface an address in the prefix, or set the mode to off",
+      };
+    });
 }
 
-function compileWire(wire: Wire, local: RackLinks, warnings: Problem[]): SharedNetwork[] {
-  const declarations = wire.subnets.filter(isServed).flatMap((subnet) => compileSubnet(subnet, wire, local, warnings));
+function compileWire(wire: Wire, context: Context): SharedNetwork[] {
+  const declarations = wire.subnets.filter(isServed).flatMap((subnet) => {
+    const own = wire.links.find((link) => link.subnetId === subnet.id);
+    return own === undefined ? [] : compileSubnet(subnet, own, context);
+  });
   const [first] = declarations;
   if (first === undefined) return [];
   return [
@@ -96,25 +122,51 @@ function compileWire(wire: Wire, local: RackLinks, warnings: Problem[]): SharedN
   ];
 }
 
-function compileSubnet(subnet: DesiredSubnet, wire: Wire, local: RackLinks, warnings: Problem[]): SubnetDeclaration[] {
-  const own = wire.links.find((link) => link.subnetId === subnet.id);
+/** A network of its own: what else is on its wire only its relay knows. */
+function compileRelayed(subnet: DesiredSubnet, context: Context): SharedNetwork[] {
+  const own = relaysOf(context.local).find((relay) => relay.subnetId === subnet.id);
   if (own === undefined) return [];
+  const subnets = compileSubnet(subnet, own, context)
+    .slice(0, 1)
+    .map((declaration) => ({ ...declaration, relayed: true }));
+  return [{ name: `relayed-${subnet.id}`, authoritative: true, serverIdentifier: own.address, subnets }];
+}
+
+function relaysOf({ links, relays = [] }: RackLinks): readonly RelayLink[] {
+  const linked = new Set(links.map(({ subnetId }) => subnetId));
+  return relays.filter(({ subnetId }) => !linked.has(subnetId));
+}
+
+/** dhcpd is deaf on an interface without a subnet declared. Where relayed messages arrive and nothing is served, one that serves nothing. */
+function carriersOf(served: readonly DesiredSubnet[], local: RackLinks): readonly IpPrefix[] {
+  const ids = new Set(served.map(({ id }) => id));
+  const serving = new Set(local.links.filter(({ subnetId }) => ids.has(subnetId)).map(({ name }) => name));
+  const carriers = relaysOf(local).filter(({ name, subnetId }) => ids.has(subnetId) && !serving.has(name));
+  return [...new Set(carriers.map(({ network }) => network))].sort();
+}
+
+function compileSubnet(subnet: DesiredSubnet, own: RackLink, context: Context): SubnetDeclaration[] {
+  const window = compileWindow(subnet, own, context.local.links);
+  context.warnings.push(...window.warnings);
+  if (window.failover !== null) context.failovers.push(window.failover);
   const declaration: SubnetDeclaration = {
     subnetId: subnet.id,
     prefix: subnet.prefix,
+    relayed: false,
     serverIdentifier: own.address,
-    options: {
-      routers: subnet.gateway === null ? [] : [subnet.gateway],
-      domainName: subnet.domain,
-      domainSearch: [subnet.domain],
-      domainNameServers: ipv4Only(subnet.dns),
-      ntpServers: ipv4Only(subnet.ntp),
-    },
+    options: compileOptions(subnet),
     leaseTimes: windowLeaseTimes(subnet),
-    pools: subnet.mode === "window" ? windowPools(subnet, local.links, warnings) : [],
+    pools: window.pools,
+    failover: window.failover?.name ?? null,
+    boot: compileBoot(subnet.dhcp?.boot, own.address),
+    snippet: snippetOf(subnet),
   };
-  const enlistment = compileEnlistment(subnet, own, warnings);
+  const enlistment = compileEnlistment(subnet, own, context.warnings);
   return enlistment === null ? [declaration] : [declaration, enlistment];
+}
+
+function snippetOf({ dhcp }: DesiredSubnet): string | null {
+  return dhcp?.snippet === undefined || dhcp.snippet.trim() === "" ? null : dhcp.snippet;
 }
 
 /** The slice of the enlistment pool beside the prefix. Its machines reach nothing but the rack, so the rack is all their servers. */
@@ -123,58 +175,32 @@ function compileEnlistment(subnet: DesiredSubnet, own: RackLink, warnings: Probl
   if (rack === null || subnet.enlistment === null) return null;
   const { slice, leaseTime } = subnet.enlistment;
   const pools = splitIntoPools(enlistmentRanges(slice));
-  if (pools.length === 0) warnings.push(emptyPool("enlistment-empty", subnet, `the slice ${slice}`));
+  if (pools.length === 0)
+    warnings.push({
+      code: "enlistment-empty",
+      at: `subnet ${subnet.prefix}`,
+      message: `the slice ${slice} has no address left to give, so unknown machines get none`,
+      remedy: "widen it",
+    });
+  // Only where this rack's own NTP server is among those chosen for the subnet, that is, where it answers.
+  const ntp = subnet.ntp.includes(own.address) ? [rack.address] : [];
   return {
     subnetId: subnet.id,
     prefix: slice,
+    relayed: false,
     serverIdentifier: rack.address,
-    options: {
-      routers: [],
-      domainName: subnet.domain,
-      domainSearch: [subnet.domain],
-      domainNameServers: [rack.address],
-      // Only where this rack's own NTP server is among those chosen for the subnet, that is, where it answers.
-      ntpServers: subnet.ntp.includes(own.address) ? [rack.address] : [],
-    },
+    options: compileEnlistmentOptions(subnet, { rack: rack.address, ntp }),
     leaseTimes: { min: leaseTime, usual: leaseTime, max: leaseTime },
     pools,
+    failover: null,
+    boot: compileBoot(subnet.dhcp?.boot, rack.address),
+    snippet: null,
   };
-}
-
-function windowPools(subnet: DesiredSubnet, links: readonly RackLink[], warnings: Problem[]): Pool[] {
-  if (subnet.window === null) return [];
-  const pools = splitIntoPools(subtractExcluded(subnet.window, neverInPool(subnet, links), subnet.excludedRanges ?? []));
-  if (pools.length === 0)
-    warnings.push(emptyPool("window-empty", subnet, `the window ${subnet.window.first}-${subnet.window.last}`));
-  return pools;
-}
-
-/** Every single address of the subnet that somebody has or may have by name: dhcpd, short of addresses, gives away whatever its pools contain. */
-function neverInPool(subnet: DesiredSubnet, links: readonly RackLink[]): IpAddress[] {
-  const { excluded, hosts, dns, ntp, gateway } = subnet;
-  const own = links.map((link) => link.address);
-  return [...excluded, ...hosts.map((host) => host.address), ...own, ...dns, ...ntp, ...(gateway === null ? [] : [gateway])];
-}
-
-function emptyPool(code: string, subnet: DesiredSubnet, what: string): Problem {
-  return {
-    code,
-    at: `subnet ${subnet.prefix}`,
-    message: `${what} has no address left to give, so unknown machines get none`,
-    remedy: "widen it, or release addresses inside it",
-  };
-}
-
-/** dhcpd's own lower bound (300 s) said aloud; a subnet with shorter leases sets it itself. */
-const MIN_LEASE_TIME = 300;
-
-function windowLeaseTimes(subnet: DesiredSubnet): LeaseTimes {
-  return { min: Math.min(subnet.leaseTime, MIN_LEASE_TIME), usual: subnet.leaseTime, max: subnet.maxLeaseTime };
 }
 
 /** A machine at an address that the rack or the gateway answers for would take the subnet down, so that one host is left out. */
-function compileHosts(subnet: DesiredSubnet, { links }: RackLinks, warnings: Problem[]): DhcpdHost[] {
-  const taken = new Map<IpAddress, string>(links.map(({ address }) => [address, "this rack's own address"]));
+function compileHosts(subnet: DesiredSubnet, { local, warnings }: Context): DhcpdHost[] {
+  const taken = new Map<IpAddress, string>(local.links.map(({ address }) => [address, "this rack's own address"]));
   if (subnet.gateway !== null) taken.set(subnet.gateway, "the gateway");
   const isFree = (host: DesiredHost): boolean => !taken.has(host.address);
   for (const { address, hardwareAddress } of subnet.hosts.filter((host) => !isFree(host)).sort(byHardwareAddress)) {
@@ -211,8 +237,4 @@ function compileHost(host: DesiredHost, subnet: DesiredSubnet): DhcpdHost {
 /** Bonds have several hardware addresses on one address. */
 function byAddress(a: DhcpdHost, b: DhcpdHost): number {
   return ipv4Number(a.fixedAddress) - ipv4Number(b.fixedAddress) || (a.hardwareAddress < b.hardwareAddress ? -1 : 1);
-}
-
-function ipv4Only(addresses: readonly IpAddress[]): IpAddress[] {
-  return addresses.filter((address) => addressFamily(address) === 4);
 }

@@ -6,7 +6,11 @@ import type { Problem } from "../problem.js";
 /** What dhcpd is to serve on IPv4, as values: the tree between desired state and text. Times in seconds. */
 export interface DhcpdConfig {
   readonly sharedNetworks: readonly SharedNetwork[];
+  /** Networks through which relayed messages arrive and where nothing is served. */
+  readonly carriers: readonly IpPrefix[];
   readonly hosts: readonly DhcpdHost[];
+  /** Each is used by a pool. */
+  readonly failovers: readonly FailoverPeer[];
   /** Names of the interfaces dhcpd must listen on; with none it must not run at all. */
   readonly interfaces: readonly string[];
   /** Findings that leave the rest servable: the part they name is not in the configuration. */
@@ -29,10 +33,17 @@ export interface SubnetDeclaration {
   /** The subnet of the desired state it serves. */
   readonly subnetId: number;
   readonly prefix: IpPrefix;
+  /** Served through relays: the server identifier is an address elsewhere. */
+  readonly relayed: boolean;
   readonly serverIdentifier: IpAddress;
   readonly options: SubnetOptions;
   readonly leaseTimes: LeaseTimes;
   readonly pools: readonly Pool[];
+  /** Name of the failover peer that shares the pools; null: they are this rack's alone. */
+  readonly failover: string | null;
+  readonly boot: BootChoices | null;
+  /** Reviewed statements of an operator, or null. */
+  readonly snippet: string | null;
 }
 
 /** DHCP options (RFC 2132, RFC 3397) of one subnet; an empty list or null leaves the option out. */
@@ -42,6 +53,44 @@ export interface SubnetOptions {
   readonly domainSearch: readonly string[];
   readonly domainNameServers: readonly IpAddress[];
   readonly ntpServers: readonly IpAddress[];
+  readonly mtu: number | null;
+  readonly routes: readonly Route[];
+  /** By the name that dhcp-options(5) gives. */
+  readonly more: readonly NamedOption[];
+}
+
+/** RFC 3442: a prefix and the router to it. */
+export interface Route {
+  readonly prefix: IpPrefix;
+  readonly via: IpAddress;
+}
+
+export interface NamedOption {
+  readonly name: string;
+  readonly value: number | { readonly text: string } | { readonly addresses: readonly IpAddress[] };
+}
+
+/** What machines load, by the architecture of their firmware; null gives that kind nothing. `{rack}` is replaced already. */
+export interface BootChoices {
+  readonly nextServer: IpAddress;
+  readonly bios: string | null;
+  readonly uefiX64: string | null;
+  readonly uefiArm64: string | null;
+  readonly httpX64: string | null;
+  readonly httpArm64: string | null;
+  readonly ipxe: string | null;
+  readonly onie: string | null;
+}
+
+/** `failover peer NAME { ... }`: this rack's side. Times in seconds. */
+export interface FailoverPeer {
+  readonly name: string;
+  readonly role: "primary" | "secondary";
+  readonly address: IpAddress;
+  readonly partner: IpAddress;
+  readonly port: number;
+  readonly mclt: number;
+  readonly split: number;
 }
 
 export interface LeaseTimes {

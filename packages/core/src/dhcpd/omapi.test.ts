@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { renderOmapiKey } from "./omapi.js";
 import { renderDhcpd } from "./render.js";
 
-const EMPTY = { sharedNetworks: [], hosts: [], interfaces: [], warnings: [] };
+const EMPTY = { sharedNetworks: [], carriers: [], hosts: [], failovers: [], interfaces: [], warnings: [] };
 
 test("OMAPI is off unless it is asked for, and the secret stands in the key file only", () => {
   expect(renderDhcpd(EMPTY)).not.toContain("omapi");

@@ -1,6 +1,8 @@
-import { addressFamily, ipv4Number, parseIpAddress } from "../address/ip.js";
+import { ipv4Number } from "../address/ip.js";
 import { prefixContains, prefixesOverlap, prefixRange, usableRange, type IpPrefix, type IpRange } from "../address/prefix.js";
 import type { Problem } from "../problem.js";
+import { reviewFailovers } from "./review-failover.js";
+import { reviewOptions } from "./review-options.js";
 import type { DhcpdConfig, DhcpdHost, SubnetDeclaration } from "./config.js";
 
 /**
@@ -11,8 +13,10 @@ export function reviewDhcpd(config: DhcpdConfig): Problem[] {
   const subnets = config.sharedNetworks.flatMap((network) => network.subnets);
   const ranges = subnets.flatMap(rangesOf).sort((a, b) => a.first - b.first);
   return [
-    ...reviewPrefixes(subnets),
+    ...reviewPrefixes([...subnets.map((subnet) => subnet.prefix), ...config.carriers]),
     ...subnets.flatMap(reviewSubnet),
+    ...subnets.flatMap(reviewOptions),
+    ...reviewFailovers(config),
     ...reviewRanges(ranges),
     ...reviewHosts(config.hosts, subnets, ranges),
   ];
@@ -35,8 +39,8 @@ function finding(code: string, at: string, message: string): Problem {
   return { code, at, message };
 }
 
-function reviewPrefixes(subnets: readonly SubnetDeclaration[]): Problem[] {
-  const sorted = subnets.map((subnet) => subnet.prefix).sort((a, b) => startOf(a) - startOf(b) || endOf(b) - endOf(a));
+function reviewPrefixes(prefixes: readonly IpPrefix[]): Problem[] {
+  const sorted = prefixes.toSorted((a, b) => startOf(a) - startOf(b) || endOf(b) - endOf(a));
   const problems: Problem[] = [];
   let widest: IpPrefix | undefined;
   for (const prefix of sorted) {
@@ -50,17 +54,10 @@ function reviewPrefixes(subnets: readonly SubnetDeclaration[]): Problem[] {
 function reviewSubnet(subnet: SubnetDeclaration): Problem[] {
   const at = `subnet ${subnet.prefix}`;
   const problems: Problem[] = [];
-  if (!prefixContains(subnet.prefix, subnet.serverIdentifier))
+  if (!subnet.relayed && !prefixContains(subnet.prefix, subnet.serverIdentifier))
     problems.push(
       finding("server-identifier-outside-subnet", at, `the server identifier ${subnet.serverIdentifier} is not in it`),
     );
-  const { routers, domainNameServers, ntpServers } = subnet.options;
-  for (const [option, addresses] of Object.entries({ routers, domainNameServers, ntpServers })) {
-    for (const address of addresses) {
-      if (parseIpAddress(address) === null || addressFamily(address) !== 4)
-        problems.push(finding("option-not-an-ipv4-address", at, `${option} holds '${address}', which is not an IPv4 address`));
-    }
-  }
   const { min, usual, max } = subnet.leaseTimes;
   if (min > usual || usual > max)
     problems.push(finding("lease-times-inverted", at, `lease times ${min}, ${usual}, ${max} s do not rise`));

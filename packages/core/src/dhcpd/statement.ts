@@ -6,10 +6,52 @@ import { AsciiText } from "../text/ascii-text.js";
  */
 export type Statement =
   | { readonly kind: "plain"; readonly words: readonly Word[] }
-  | { readonly kind: "block"; readonly words: readonly Word[]; readonly body: readonly Statement[] };
+  | { readonly kind: "block"; readonly words: readonly Word[]; readonly body: readonly Statement[] }
+  /** The first branch that is so; a branch without a condition is always so and stands last. */
+  | { readonly kind: "choice"; readonly branches: readonly Branch[] }
+  /** One line for people. */
+  | { readonly kind: "comment"; readonly text: string }
+  /** Reviewed text of an operator, as it is. */
+  | { readonly kind: "verbatim"; readonly text: string };
+
+export interface Branch {
+  readonly when: Condition | null;
+  readonly body: readonly Statement[];
+}
+
+/** One test of dhcp-eval(5). */
+export type Test =
+  | { readonly kind: "exists"; readonly option: string }
+  | { readonly kind: "not-exists"; readonly option: string }
+  /** The option's octets from this place on begin with the text. */
+  | { readonly kind: "text-at"; readonly option: string; readonly from: number; readonly text: string }
+  /** The option begins with this 16-bit number. */
+  | { readonly kind: "number"; readonly option: string; readonly value: number };
+
+/** Tests joined one way: dhcpd's parser takes no brackets around the first of them, so the two ways never meet in one condition. */
+export type Condition = { readonly any: readonly Test[] } | { readonly all: readonly Test[] };
 
 /** A keyword, number or address as it stands; a text that gets quotes; or several of those with commas between. */
-export type Word = string | { readonly text: string } | { readonly list: readonly (string | { readonly text: string })[] };
+export type Word =
+  | string
+  | { readonly text: string }
+  | { readonly list: readonly (string | { readonly text: string })[] }
+  | Appended
+  | Definition;
+
+/** `=` in the definition of an option. */
+export interface Definition {
+  readonly definition: true;
+}
+
+/** `= ` an option's own value with one octet added. */
+export interface Appended {
+  readonly option: string;
+  readonly octet: number;
+}
+
+/** The word between an option and its definition. */
+export const IS: Word = { definition: true };
 
 export function plain(...words: readonly Word[]): Statement {
   return { kind: "plain", words };
@@ -33,28 +75,81 @@ export function renderStatements(statements: Iterable<Statement>): string {
 
 function renderInto(text: AsciiText, statements: Iterable<Statement>, indent: string): void {
   for (const statement of statements) {
-    text.add(indent);
-    let between = "";
-    for (const word of statement.words) {
-      text.add(between);
-      renderWord(text, word);
-      between = " ";
-    }
-    if (statement.kind === "plain") {
-      text.add(";\n");
-    } else {
-      text.add(" {\n");
-      renderInto(text, statement.body, `${indent}  `);
+    if (statement.kind === "choice") renderChoice(text, statement.branches, indent);
+    else if (statement.kind === "verbatim") renderVerbatim(text, statement.text);
+    else if (statement.kind === "comment") text.add(`${indent}# ${statement.text.replace(/[^\x20-\x7e]/g, "?")}\n`);
+    else {
       text.add(indent);
-      text.add("}\n");
+      renderWords(text, statement.words);
+      if (statement.kind === "plain") text.add(";\n");
+      else renderBody(text, statement.body, indent);
     }
   }
 }
 
+function renderWords(text: AsciiText, words: readonly Word[]): void {
+  let between = "";
+  for (const word of words) {
+    text.add(between);
+    renderWord(text, word);
+    between = " ";
+  }
+}
+
+function renderBody(text: AsciiText, body: readonly Statement[], indent: string): void {
+  text.add(" {\n");
+  renderInto(text, body, `${indent}  `);
+  text.add(indent);
+  text.add("}\n");
+}
+
+function renderChoice(text: AsciiText, branches: readonly Branch[], indent: string): void {
+  for (const [place, { when, body }] of branches.entries()) {
+    assert(when !== null || place === branches.length - 1, "only the last branch may do without a condition");
+    text.add(`${indent}${when === null ? "else" : `${place === 0 ? "if" : "elsif"} ${condition(when)}`}`);
+    renderBody(text, body, indent);
+  }
+}
+
+/** Begins and ends on lines of its own, so that dhcpd's line numbers lead back to the operator's. */
+function renderVerbatim(text: AsciiText, lines: string): void {
+  assert(/^[\x20-\x7e\t\n]*$/.test(lines), "verbatim text that is not ASCII was not reviewed");
+  text.add(lines.endsWith("\n") ? lines : `${lines}\n`);
+}
+
+function condition(it: Condition): string {
+  return "any" in it ? it.any.map(test).join(" or ") : it.all.map(test).join(" and ");
+}
+
+function test(it: Test): string {
+  switch (it.kind) {
+    case "exists":
+      return `exists ${bare(it.option)}`;
+    case "not-exists":
+      return `not exists ${bare(it.option)}`;
+    case "text-at":
+      return `substring(option ${bare(it.option)}, ${it.from}, ${it.text.length}) = ${quote(it.text)}`;
+    case "number":
+      return `substring(option ${bare(it.option)}, 0, 2) = ${hexOctet(it.value >> 8)}:${hexOctet(it.value & 255)}`;
+  }
+}
+
+function hexOctet(value: number): string {
+  return value.toString(16).padStart(2, "0");
+}
+
+function bare(word: string): string {
+  if (!BARE_WORD.test(word)) throw new BugError(`not a bare word of dhcpd.conf: ${word}`);
+  return word;
+}
+
 function renderWord(text: AsciiText, word: Word): void {
   if (typeof word === "string") {
-    if (!BARE_WORD.test(word)) throw new BugError(`not a bare word of dhcpd.conf: ${word}`);
-    text.add(word);
+    text.add(bare(word));
+  } else if ("definition" in word) {
+    text.add("=");
+  } else if ("octet" in word) {
+    text.add(`= concat(option ${bare(word.option)}, ${hexOctet(word.octet)})`);
   } else if ("text" in word) {
     text.add(quote(word.text));
   } else {

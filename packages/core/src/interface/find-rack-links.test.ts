@@ -34,4 +34,14 @@ describe("findRackLinks", () => {
   it("leaves a subnet out that this rack is not on", () => {
     expect(findRackLinks([{ id: 8, prefix: ipPrefix("192.168.51.0/24") }], aliased).links).toEqual([]);
   });
+
+  it("finds where the messages of a relayed subnet arrive, unless the rack is on it itself", () => {
+    const relay = { server: ipAddress("192.168.50.5") };
+    const far = { id: 8, prefix: ipPrefix("10.70.0.0/24"), relay };
+    expect(findRackLinks([{ ...far, id: 9, relay: { server: ipAddress("10.0.0.1") } }, far], aliased)).toEqual({
+      links: [],
+      relays: [{ name: "eth0", subnetId: 8, address: "192.168.50.5", network: "192.168.50.0/24" }],
+    });
+    expect(findRackLinks([{ ...far, prefix: ipPrefix("192.168.50.0/24") }], aliased).relays).toBeUndefined();
+  });
 });

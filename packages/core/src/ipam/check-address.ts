@@ -1,6 +1,6 @@
 import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
-import { prefixContains, rangeContains, usableRange } from "../address/prefix.js";
+import { prefixContains, rangeContains, unusableName, usableRange } from "../address/prefix.js";
 import type { Problem } from "../problem.js";
 import { describeHolder, formatRange } from "./check-subnet.js";
 import type { Reservation } from "./model.js";
@@ -27,7 +27,7 @@ export function checkAddress(space: SubnetSpace, address: IpAddress, asked: Aske
   }
   if (!rangeContains(usable, address)) {
     const remedy = `use an address from ${usable.first} to ${usable.last}`;
-    return [problem("address-not-for-hosts", `${address} is the network or broadcast address of ${subnet.prefix}`, remedy)];
+    return [problem("address-not-for-hosts", `${address} is ${unusableName(subnet.prefix)} of ${subnet.prefix}`, remedy)];
   }
   return [...declaredReasons(space, address), ...givenReasons(space, address, asked)];
 }

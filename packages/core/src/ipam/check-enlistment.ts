@@ -28,6 +28,11 @@ export function checkEnlistment(subnet: Subnet, state: LedgerState): readonly Pr
     const message = `an enlistment pool means nothing in mode ${mode}`;
     return [{ code: "enlistment-without-mode", at: "enlistment", message, remedy: "use mode link-local, or leave it out" }];
   }
+  if (prefixFamily(subnet.prefix) === 6) {
+    const message = `${subnet.prefix} is IPv6, and strangers enlist over IPv4`;
+    const remedy = "use mode link-local on the IPv4 subnet of the link, and static or window here";
+    return [{ code: "enlistment-family", at: "mode", message, remedy }];
+  }
   const { pool, sliceLength, leaseTime } = enlistment;
   if (prefixFamily(pool) !== 4) {
     const message = `the pool ${pool} is not IPv4`;

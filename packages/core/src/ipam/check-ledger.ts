@@ -1,4 +1,4 @@
-import { prefixContains, prefixesOverlap, rangeContains, usableRange } from "../address/prefix.js";
+import { prefixContains, prefixesOverlap, rangeContains, unusableName, usableRange } from "../address/prefix.js";
 import { checkHostName } from "../names/host-name.js";
 import type { Problem } from "../problem.js";
 import type { LedgerContent } from "./change.js";
@@ -117,7 +117,7 @@ class Review {
     if (!prefixContains(subnet.prefix, address)) return [finding("address-outside", at, `${address} is not in ${subnet.prefix}`)];
     const problems: Problem[] = [];
     if (!rangeContains(usableRange(subnet.prefix), address))
-      problems.push(finding("address-not-for-hosts", at, `${address} is the network or broadcast address of ${subnet.prefix}`));
+      problems.push(finding("address-not-for-hosts", at, `${address} is ${unusableName(subnet.prefix)} of ${subnet.prefix}`));
     if (subnet.window !== null && rangeContains(subnet.window, address))
       problems.push(finding("address-in-window", at, `${address} lies in the dynamic window`));
     if (subnet.gateway === address)

@@ -5,6 +5,7 @@ import {
   prefixFamily,
   prefixLength,
   rangeContains,
+  unusableName,
   usableRange,
   ipPrefix,
   type IpRange,
@@ -18,8 +19,8 @@ import type { Allocation, Subnet } from "./model.js";
 
 const RESERVED_RANGES_MAX = 256;
 const SERVERS_MAX = 8;
-/** The shortest prefix: a /8 is the largest private block. */
-const LENGTH_MIN = 8;
+/** The shortest prefixes: a /8 is the largest private IPv4 block, a /32 what a provider has of IPv6. */
+const LENGTH_MIN = { 4: 8, 6: 32 } as const;
 const LEASE_TIME_MIN = 60;
 const LEASE_TIME_MAX = 31_536_000;
 /** What leaves room for a label of 63 octets and a dot in a name of 253 (RFC 1035 §2.3.4). */
@@ -29,12 +30,15 @@ const NAMED_MAX = 5;
 const DOMAIN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 const SITE = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** IPv4 blocks that no host may be given from (RFC 6890 §2.2.2, RFC 1112 §4). */
+/** Blocks that no host may be given from (RFC 6890 §2.2.2 and §2.2.3, RFC 1112 §4, RFC 4291 §2.4). */
 const NOT_FOR_HOSTS: readonly (readonly [string, string])[] = [
   ["0.0.0.0/8", "'this network'"],
   ["127.0.0.0/8", "loopback"],
   ["169.254.0.0/16", "link-local"],
   ["224.0.0.0/3", "multicast or reserved"],
+  ["::/8", "loopback, IPv4-mapped or reserved"],
+  ["fe80::/10", "link-local"],
+  ["ff00::/8", "multicast"],
 ];
 
 /** Everything that speaks against a subnet beside those of the ledger; one with the same id is the one it replaces. */
@@ -56,12 +60,9 @@ export function checkSubnet(subnet: Subnet, state: LedgerState): readonly Proble
 }
 
 function checkPrefix({ prefix }: Subnet): Problem[] {
-  if (prefixFamily(prefix) === 6) {
-    const message = `${prefix} is IPv6, which this version does not serve`;
-    return [{ code: "ipv6-not-served", at: "prefix", message, remedy: "declare the IPv4 subnet of the link" }];
-  }
-  if (prefixLength(prefix) < LENGTH_MIN) {
-    const message = `${prefix} is larger than a /${LENGTH_MIN}`;
+  const shortest = LENGTH_MIN[prefixFamily(prefix)];
+  if (prefixLength(prefix) < shortest) {
+    const message = `${prefix} is larger than a /${shortest}`;
     return [
       { code: "prefix-too-large", at: "prefix", message, remedy: "declare the networks of the racks, not the block around them" },
     ];
@@ -71,7 +72,7 @@ function checkPrefix({ prefix }: Subnet): Problem[] {
     at: "prefix",
     message: `${prefix} lies in ${block}, which is ${what}`,
     remedy:
-      what === "link-local"
+      what === "link-local" && prefixFamily(prefix) === 4
         ? "use mode link-local on a subnet with ordinary addresses"
         : "use private or public unicast addresses",
   }));
@@ -128,7 +129,7 @@ function checkHostAddress(address: IpAddress, place: { subnet: Subnet; what: str
     return [{ code: `${place.what}-outside`, at: place.at, message: `${address} is not in ${prefix}`, remedy }];
   }
   if (rangeContains(usable, address)) return [];
-  const message = `${address} is the network or broadcast address of ${prefix}`;
+  const message = `${address} is ${unusableName(prefix)} of ${prefix}`;
   return [{ code: `${place.what}-not-for-hosts`, at: place.at, message, remedy }];
 }
 
@@ -208,7 +209,8 @@ function checkServers(subnet: Subnet): Problem[] {
     const odd = servers.findIndex((server) => addressFamily(server) !== prefixFamily(subnet.prefix));
     if (odd < 0) return [];
     const message = `${servers[odd] ?? ""} is not of the family of ${subnet.prefix}`;
-    return [{ code: "server-family", at: `${at}[${odd}]`, message, remedy: "DHCP carries IPv4 servers only (RFC 2132 §3.8)" }];
+    const remedy = "DHCP carries IPv4 servers only (RFC 2132 §3.8), DHCPv6 IPv6 ones only (RFC 3646 §3)";
+    return [{ code: "server-family", at: `${at}[${odd}]`, message, remedy }];
   });
 }
 

@@ -73,7 +73,7 @@ function exhausted(space: SubnetSpace, { now }: Asked): Problem {
   const aside = mergeRanges(space.setAside().flatMap((range) => intersectRanges(range, usable) ?? []));
   const setAsideCount = aside.reduce((sum, range) => sum + rangeSize(range), 0n);
   const counts = `${rangeSize(usable)} usable, ${allocations.size} allocated, ${setAsideCount} set aside, ${rest.size} released before`;
-  const seen = space.counts().skipped;
+  const seen = space.met;
   const observed = seen === 0 ? "" : `, ${seen} in use by racks or leases`;
   const end = rest.nextEnd(now);
   const next = end === null ? "" : `; the next one has rested at ${new Date(end).toISOString()}`;

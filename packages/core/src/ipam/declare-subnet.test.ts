@@ -40,8 +40,15 @@ test("a prefix with host bits is refused with the network", () => {
 });
 
 test.each<[string, Partial<SubnetRequest>]>([
-  ["ipv6-not-served prefix", { prefix: "2001:db8::/64" }],
-  ["ipv6-not-served prefix", { prefix: "2001:db8::/64", mode: "off" }],
+  ["prefix-too-large prefix", { prefix: "2001:d00::/24" }],
+  ["prefix-not-for-hosts prefix", { prefix: "fe80::/64" }],
+  ["prefix-not-for-hosts prefix", { prefix: "ff02::/64" }],
+  ["prefix-not-for-hosts prefix", { prefix: "::1/128" }],
+  ["prefix-not-for-hosts prefix", { prefix: "::ffff:0:0/96" }],
+  ["gateway-not-for-hosts gateway", { prefix: "2001:db8::/64", gateway: ipAddress("2001:db8::") }],
+  ["window-outside window", { prefix: "2001:db8::/64", mode: "window", window: range("2001:db8:0:1::", "2001:db8:0:1::9") }],
+  ["server-family dns[0]", { prefix: "2001:db8::/64", dns: [ipAddress("192.0.2.1")] }],
+  ["enlistment-family mode", { prefix: "2001:db8::/64", mode: "link-local" }],
   ["prefix-too-large prefix", { prefix: "12.0.0.0/7" }],
   ["prefix-not-for-hosts prefix", { prefix: "169.254.0.0/24" }],
   ["prefix-not-for-hosts prefix", { prefix: "127.0.0.0/8" }],

@@ -1,24 +1,20 @@
-import { addressFamily, ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
+import { addressFamily, addressValue, ipv4Number, type IpAddress } from "../address/ip.js";
 import { mergeRanges } from "../address/ranges.js";
-import { prefixRange, usableRange, type IpRange } from "../address/prefix.js";
-import { FreeSet, type Span } from "./free-set.js";
+import { prefixFamily, type IpRange } from "../address/prefix.js";
+import { FreeAddresses } from "./free-addresses.js";
 import type { Allocation, Quarantine, Reservation, Subnet } from "./model.js";
 import { RestQueue } from "./rest-queue.js";
 
-/** The addresses of one IPv4 subnet: who has which, which rest, which are free. */
+/** The addresses of one subnet: who has which, which rest, which are free. */
 export class SubnetSpace {
   readonly allocations = new Map<IpAddress, Allocation>();
   readonly rest = new RestQueue();
   private readonly reserved = new Map<string, Reservation>();
-  /** Spans that the declaration and the reservations keep, merged and ascending; null until asked. */
+  /** Ranges that the declaration and the reservations keep, merged and ascending; null until asked. */
   private aside: readonly Span[] | null = null;
   private declared: Subnet;
   /** Free and never given, not counting what is only observed; built when first asked, dropped when the declaration changes. */
-  private free: FreeSet | null = null;
-  /** Where the search goes on, so that addresses that are only observed as taken are met once a round. */
-  private cursor = 0;
-  /** Found taken by observation in this turn; asked again in the next. */
-  private skipped: number[] = [];
+  private free: FreeAddresses | null = null;
 
   constructor(subnet: Subnet) {
     this.declared = subnet;
@@ -53,16 +49,16 @@ export class SubnetSpace {
   }
 
   isSetAside(address: IpAddress): boolean {
-    const position = ipv4Number(address);
+    const position = valueOf(address);
     const spans = this.asideSpans();
     let low = 0;
     for (let high = spans.length; low < high; ) {
       const middle = (low + high) >> 1;
-      if ((spans[middle]?.last ?? 0) < position) low = middle + 1;
+      if ((spans[middle]?.to ?? 0) < position) low = middle + 1;
       else high = middle;
     }
     const span = spans[low];
-    return span !== undefined && span.first <= position;
+    return span !== undefined && span.from <= position;
   }
 
   private asideSpans(): readonly Span[] {
@@ -72,8 +68,6 @@ export class SubnetSpace {
   private forget(): void {
     this.free = null;
     this.aside = null;
-    this.skipped = [];
-    this.cursor = 0;
   }
 
   setAllocation(address: IpAddress, allocation: Allocation | null): void {
@@ -90,95 +84,61 @@ export class SubnetSpace {
 
   /** Observations may have changed: what they blocked before is asked again. */
   beginTurn(): void {
-    for (const position of this.skipped) this.free?.add(position);
-    this.skipped = [];
+    this.free?.beginTurn();
   }
 
   /** The next address that is free, was never given and is not refused by `blocked`; null when there is none. */
   nextFree(blocked: (address: IpAddress) => boolean): IpAddress | null {
-    const free = (this.free ??= this.buildFree());
-    const base = ipv4Number(prefixRange(this.declared.prefix).first);
-    for (;;) {
-      let position = free.nextFrom(this.cursor);
-      if (position < 0) position = free.nextFrom(0);
-      if (position < 0) return null;
-      this.cursor = position;
-      const address = ipv4FromNumber(base + position);
-      if (!blocked(address)) return address;
-      free.remove(position);
-      this.skipped.push(position);
-    }
+    return (this.free ??= this.buildFree()).next(blocked);
   }
 
-  /** The addresses that `nextFree` would come to next, at most so many of them; nothing is taken, and it looks no further than a few times as many. */
+  /** The addresses that `nextFree` would come to next, at most so many of them; nothing is taken. */
   upcoming(count: number, isFree: (address: IpAddress) => boolean): readonly IpAddress[] {
-    const free = (this.free ??= this.buildFree());
-    const base = ipv4Number(prefixRange(this.declared.prefix).first);
-    const found: IpAddress[] = [];
-    let position = free.nextFrom(this.cursor);
-    let wrapped = false;
-    for (let looks = 0; looks < count * 8 && found.length < count; looks++) {
-      if (position < 0 && wrapped) break;
-      if (position < 0) {
-        wrapped = true;
-        position = free.nextFrom(0);
-      }
-      if (position < 0 || (wrapped && position >= this.cursor)) break;
-      const address = ipv4FromNumber(base + position);
-      if (isFree(address)) found.push(address);
-      position = free.nextFrom(position + 1);
-    }
-    return found;
+    return (this.free ??= this.buildFree()).upcoming(count, isFree);
   }
 
-  /** How many are free and never given; those that `nextFree` met as taken in this turn are counted apart. */
-  counts(): { readonly free: number; readonly skipped: number } {
-    const free = (this.free ??= this.buildFree());
-    return { free: free.count, skipped: this.skipped.length };
+  /** How many free ones `nextFree` met as taken by observation in this turn. */
+  get met(): number {
+    return this.free?.met ?? 0;
   }
 
   private refresh(address: IpAddress): void {
     if (this.free === null) return;
-    const position = ipv4Number(address) - ipv4Number(prefixRange(this.declared.prefix).first);
     const given = this.allocations.has(address) || this.rest.get(address) !== undefined;
-    if (given || this.isSetAside(address)) this.free.remove(position);
-    else {
-      this.free.add(position);
-      this.cursor = Math.min(this.cursor, position); // it was taken back, not given back: the next one gets it again
-    }
+    if (given || this.isSetAside(address)) this.free.take(address);
+    else this.free.giveBack(address);
   }
 
-  private buildFree(): FreeSet {
-    const whole = spanOf(prefixRange(this.declared.prefix));
-    const usable = spanOf(usableRange(this.declared.prefix));
-    const base = whole.first;
-    const taken: Span[] = [
-      { first: whole.first, last: usable.first - 1 },
-      { first: usable.last + 1, last: whole.last },
-      ...this.asideSpans(),
-    ];
-    const shifted = taken
-      .filter(({ first, last }) => first <= last)
-      .map(({ first, last }) => ({ first: Math.max(first, whole.first) - base, last: Math.min(last, whole.last) - base }));
-    const free = new FreeSet(
-      whole.last - whole.first + 1,
-      shifted.filter(({ first, last }) => first <= last),
-    );
-    for (const address of this.allocations.keys()) free.remove(ipv4Number(address) - base);
-    for (const { address } of this.rest.values()) free.remove(ipv4Number(address) - base);
-    return free;
+  private buildFree(): FreeAddresses {
+    return new FreeAddresses(this.declared.prefix, { aside: this.asideSpans(), taken: () => this.taken() });
+  }
+
+  private *taken(): Iterable<IpAddress> {
+    yield* this.allocations.keys();
+    for (const { address } of this.rest.values()) yield address;
   }
 }
 
-/** The IPv4 ranges that a subnet's own declaration keeps from being given: gateway, pinned servers, reserved ranges, the dynamic window. */
+/** The ranges that a subnet's own declaration keeps from being given: gateway, pinned servers, reserved ranges, the dynamic window. */
 export function setAside(subnet: Subnet): readonly IpRange[] {
   const single = [...(subnet.gateway === null ? [] : [subnet.gateway]), ...(subnet.dns ?? []), ...(subnet.ntp ?? [])];
   const ranges = [...subnet.reserved, ...(subnet.window === null ? [] : [subnet.window])];
+  const family = prefixFamily(subnet.prefix);
   return [...single.map((address) => ({ first: address, last: address })), ...ranges].filter(
-    ({ first }) => addressFamily(first) === 4,
+    ({ first }) => addressFamily(first) === family,
   );
 }
 
+/** A range with its bounds as numbers, for the search. */
+interface Span extends IpRange {
+  readonly from: number | bigint;
+  readonly to: number | bigint;
+}
+
 function spanOf({ first, last }: IpRange): Span {
-  return { first: ipv4Number(first), last: ipv4Number(last) };
+  return { first, last, from: valueOf(first), to: valueOf(last) };
+}
+
+function valueOf(address: IpAddress): number | bigint {
+  return addressFamily(address) === 4 ? ipv4Number(address) : addressValue(address);
 }

@@ -25,7 +25,7 @@ export interface HeardAt {
 }
 
 /** The record with one more answer in it. An answer older than what is known changes nothing: racks repeat theirs at every session. */
-export function noteAnswer(before: WireRecord | undefined, { site, rack }: HeardAt, answer: WireAnswer): WireRecord {
+export function noteWireAnswer(before: WireRecord | undefined, { site, rack }: HeardAt, answer: WireAnswer): WireRecord {
   const { address, hardwareAddresses, at, how } = answer;
   const nothing = { seenAt: null, hardwareAddresses: [], confirmed: false, rack: null, probedAt: null };
   const known: WireRecord = before ?? { site, address, ...nothing };

@@ -1,6 +1,6 @@
 import type { IpAddress } from "../address/ip.js";
 import type { WireAnswer } from "../wire/wire-answer.js";
-import { learntAt, noteAnswer, type HeardAt, type WireRecord } from "./wire-record.js";
+import { learntAt, noteWireAnswer, type HeardAt, type WireRecord } from "./wire-record.js";
 import type { WireSighting, WireSightings } from "./wire-sightings.js";
 
 /** Records of a region; the ones of which nothing was learnt for longest are given up beyond it. */
@@ -36,7 +36,7 @@ export class WireRecords implements WireSightings {
   /** Takes an answer in; the record as it is now, or null when it told nothing new. */
   note(heard: HeardAt, answer: WireAnswer): WireRecord | null {
     const before = this.get(heard.site, answer.address);
-    const after = noteAnswer(before, heard, answer);
+    const after = noteWireAnswer(before, heard, answer);
     if (before !== undefined && learntAt(before) === learntAt(after) && before.seenAt === after.seenAt) return null;
     this.set(after);
     return after;

@@ -33,7 +33,7 @@ function formatLease4(lease: Lease4): string {
     state("next binding", lease.nextBindingState),
     state("rewind binding", lease.rewindBindingState),
     lease.reserved ? "  reserved;\n" : "",
-    lease.bootp ? "  bootp;\n" : "",
+    lease.bootp ? "  dynamic-bootp;\n" : "",
     lease.hardware === null ? "" : `  hardware ${lease.hardware.type} ${formatColonHex(lease.hardware.octets)};\n`,
     lease.clientId === null ? "" : `  uid ${quoted(lease.clientId)};\n`,
     ...[...lease.sets].map(([name, value]) => `  set ${name} = ${formatValue(value, "%")};\n`),

@@ -1,4 +1,4 @@
-import { parseHardwareAddress } from "../address/hardware.js";
+import { type HardwareAddress, parseHardwareAddress } from "../address/hardware.js";
 import type { LeaseReport } from "../protocol/messages.js";
 import { hardwareAddressOf } from "./hardware-of.js";
 import { dnsLabelOf } from "../names/client-name.js";
@@ -18,9 +18,14 @@ export function toLeaseReport(lease: Lease, now: number): LeaseReport | null {
     state: stateAt(lease, now),
     inUse: inUseAt(lease, now),
     allocatable: allocatableAt(lease, now),
-    hardwareAddress: hardware === null ? null : parseHardwareAddress(hardware),
+    hardwareAddress: hardware === null ? null : reported(hardware),
     dnsLabel: claimed === null ? null : dnsLabelOf(decodeHostname(claimed)),
     starts: lease.family === 4 && typeof lease.starts === "number" ? lease.starts : null,
     ends: lease.ends,
   };
+}
+
+/** An Ethernet address is in canonical text already. */
+function reported(hardware: string): HardwareAddress | null {
+  return hardware.length === 17 ? (hardware as HardwareAddress) : parseHardwareAddress(hardware);
 }

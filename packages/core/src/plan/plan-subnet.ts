@@ -1,6 +1,6 @@
-import { addressFromValue, addressValue, ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
+import { addressFamily, addressFromValue, addressValue, ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
 import { rangeContains, type IpPrefix, type IpRange } from "../address/prefix.js";
-import { intersectRanges, rangeSize } from "../address/ranges.js";
+import { intersectRanges, mergeRanges, rangeSize } from "../address/ranges.js";
 import type { DesiredHost, DesiredSubnet } from "../desired/schema.js";
 import type { Allocation, Subnet } from "../ipam/model.js";
 import { leaseBlocksUntil, leaseHolder } from "../ipam/observed.js";
@@ -60,7 +60,8 @@ function shareOfWindow(subnet: Subnet, { view, rack }: Place): IpRange | null {
   const base = addressValue(subnet.window.first);
   const first = base + (size * index) / count;
   const last = base + (size * (index + 1n)) / count - 1n;
-  return first > last ? null : { first: addressFromValue(4, first), last: addressFromValue(4, last) };
+  const family = addressFamily(subnet.window.first);
+  return first > last ? null : { first: addressFromValue(family, first), last: addressFromValue(family, last) };
 }
 
 type Noting = Place & { readonly changesAt: number[] };
@@ -97,7 +98,7 @@ function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): Excluded 
       if (until !== null) changesAt.push(until);
     }
   }
-  return inRuns(excluded, reserved);
+  return addressFamily(window.first) === 4 ? inRuns(excluded, reserved) : inRuns6(excluded, reserved);
 }
 
 /** Single addresses one by one, any that follow each other as a range: a reserved block may be as large as the window. All IPv4. */
@@ -116,6 +117,16 @@ function inRuns(addresses: ReadonlySet<IpAddress>, ranges: readonly IpRange[]): 
     ...(whole.length === 0
       ? {}
       : { excludedRanges: whole.map(({ first, last }) => ({ first: ipv4FromNumber(first), last: ipv4FromNumber(last) })) }),
+  };
+}
+
+/** The same for IPv6. */
+function inRuns6(addresses: ReadonlySet<IpAddress>, ranges: readonly IpRange[]): Excluded {
+  const runs = mergeRanges([...ranges, ...[...addresses].map((address) => ({ first: address, last: address }))]);
+  const excludedRanges = runs.filter(({ first, last }) => first !== last);
+  return {
+    excluded: runs.filter(({ first, last }) => first === last).map(({ first }) => first),
+    ...(excludedRanges.length === 0 ? {} : { excludedRanges }),
   };
 }
 

@@ -13,8 +13,9 @@ describe("stepDaemon", () => {
     ["a", "a", null, "start"],
     ["b", "b", "a", "start"],
     ["a", "a", "a", "nothing"],
-    // A foreign edit of the file while our content runs: the file is ours again.
-    ["a", "x", "a", "activate"],
+    // A foreign edit or loss of the file while our content runs: the file is ours again, and nobody notices.
+    ["a", "x", "a", "rewrite"],
+    ["a", null, "a", "rewrite"],
   ])("desired %s, written %s, running %s: %s", (desired, written, running, expected) => {
     expect(stepDaemon({ desired, written, running }, fresh, 10_000)).toEqual({ do: expected });
   });
@@ -24,6 +25,18 @@ describe("stepDaemon", () => {
     const facts = { desired: "b", written: "a", running: "a" };
     expect(stepDaemon(facts, history, 10_100)).toEqual({ do: "wait", ms: RESTART_INTERVAL_MS - 100 });
     expect(stepDaemon(facts, history, 10_000 + RESTART_INTERVAL_MS)).toEqual({ do: "activate" });
+  });
+
+  it("never puts a change off for longer than the interval, however fast changes come", () => {
+    let history = fresh;
+    let starts = 0;
+    for (let now = 0; now < 10_000; now += 20) {
+      const step = stepDaemon({ desired: `${now}`, written: "a", running: "a" }, history, now);
+      if (step.do === "wait") continue;
+      starts++;
+      history = { ...history, startedAt: now };
+    }
+    expect(starts).toBe(10_000 / RESTART_INTERVAL_MS);
   });
 
   it("retries failing content with pauses that double up to a minute, and other content at once", () => {

@@ -31,10 +31,12 @@ export type DaemonStep =
   | { readonly do: "activate" }
   /** The file is right, the process is not: start it with the file as it is. */
   | { readonly do: "start" }
+  /** The process runs what is wanted, and its file is another: put the file right, leave the process alone. */
+  | { readonly do: "rewrite" }
   | { readonly do: "wait"; readonly ms: number };
 
-/** Restarts closer together than this are put off and so become one. */
-export const RESTART_INTERVAL_MS = 500;
+/** Restarts closer together than this are put off and so become one; the first change after a quiet time is acted on at once. */
+export const RESTART_INTERVAL_MS = 1_000;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 
@@ -44,6 +46,7 @@ export function stepDaemon(facts: DaemonFacts, history: DaemonHistory, now: numb
   if (facts.desired === facts.written && facts.desired === facts.running) return { do: "nothing" };
   const pause = retryPause(facts.desired, history.failure, now);
   if (pause > 0) return { do: "wait", ms: pause };
+  if (facts.desired === facts.running) return { do: "rewrite" };
   const settle = history.startedAt === null ? 0 : history.startedAt + RESTART_INTERVAL_MS - now;
   if (settle > 0) return { do: "wait", ms: settle };
   return facts.desired === facts.written ? { do: "start" } : { do: "activate" };

@@ -115,6 +115,21 @@ class MemoryTree implements MemoryFiles {
     });
   }
 
+  async move(from: string, to: string): Promise<void> {
+    await turn();
+    const entry = this.#files.get(from);
+    const missing = entry === undefined ? errno("ENOENT", "no such file or directory, rename") : null;
+    const before = this.#fault(["rename-fails"], to) ?? missing ?? this.#whyNotReplaceable(to);
+    if (before === null && entry !== undefined) {
+      this.#files.delete(from);
+      this.#files.set(to, entry);
+    }
+    const cause = before ?? this.#fault(["directory-sync-fails"], to);
+    if (cause === null) return;
+    const remedy = "check owner and mode of the directory";
+    throw new EnvironmentError("file-unwritable", to, `failed to move ${from} to ${to}`, { cause, remedy });
+  }
+
   async ensureDirectory(path: string): Promise<void> {
     await turn();
     const cause = this.#fault(["mkdir-fails"], path) ?? this.#whyNoDirectory(path);

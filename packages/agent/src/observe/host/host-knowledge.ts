@@ -14,14 +14,12 @@ export function hostKnowledge(
   configured: ConfiguredAddresses,
   seen: {
     readonly interfaces: readonly HostInterface[];
-    readonly leases: readonly LeaseReport[];
+    /** Leases that name one of the host's own hardware addresses. */
+    readonly ownLeases: readonly LeaseReport[];
     readonly neighbors: readonly Neighbor[];
   },
 ): HostKnowledge {
-  const own = ownHardwareAddresses(seen.interfaces);
-  const leasedToSelf = seen.leases.filter(
-    ({ inUse, hardwareAddress }) => inUse && hardwareAddress !== null && own.has(hardwareAddress),
-  );
+  const leasedToSelf = seen.ownLeases.filter(({ inUse }) => inUse);
   const neighbors = seen.neighbors
     .filter(({ states }) => !states.includes("FAILED"))
     .map(({ interfaceName, address, hardwareAddress }) => ({ interfaceName, address, hardwareAddress }))

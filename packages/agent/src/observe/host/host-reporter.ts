@@ -32,7 +32,8 @@ export async function runHostReporter(ports: HostReporterPorts, signal: AbortSig
   const tell = (): void => {
     const interfaces = ports.settled.current();
     if (interfaces === null) return;
-    const knowledge = hostKnowledge(ports.addresses, { interfaces, leases: ports.follower.snapshot(), neighbors });
+    const ownLeases = ports.follower.leasesOf(ownHardwareAddresses(interfaces));
+    const knowledge = hostKnowledge(ports.addresses, { interfaces, ownLeases, neighbors });
     const text = JSON.stringify(knowledge);
     if (interfaces === interfacesTold && text === told) return;
     interfacesTold = interfaces;

@@ -2,7 +2,7 @@ import { parseIpAddress, toLeaseReport, type IpAddress, type LeaseReport, type L
 import type { LeaseChange } from "./model.js";
 
 /** What the table says of these keys at that time (ms since 1970). Delegated prefixes are not addresses and are left out. */
-export function collectChange(table: LeaseTable, keys: readonly string[], now: number): LeaseChange {
+export function collectChange(table: LeaseTable, keys: readonly string[], now: number): Pick<LeaseChange, "upserts" | "gone"> {
   const upserts: LeaseReport[] = [];
   const gone: IpAddress[] = [];
   for (const key of keys) {
@@ -14,22 +14,27 @@ export function collectChange(table: LeaseTable, keys: readonly string[], now: n
       if (address !== null) gone.push(address);
     }
   }
-  return { upserts, gone, keys };
+  return { upserts, gone };
 }
 
 /**
- * The whole table as a change. Its reports are only made when somebody reads them, within the call: a rack's first table has tens of thousands,
- * and who takes a snapshot of his own needs none.
+ * The same, with reports that are only made when somebody reads them, within the call: a rack's first table has tens of thousands, and who takes a snapshot of his own,
+ * or wants to know no more than that there is something new, needs none.
  */
-export function wholeTable(table: LeaseTable, keys: readonly string[], now: number): LeaseChange {
-  let made: LeaseChange | null = null;
+export function announceChange(
+  table: LeaseTable,
+  { keys, reset, now }: { readonly keys: readonly string[]; readonly reset: boolean; readonly now: number },
+): LeaseChange {
+  let made: ReturnType<typeof collectChange> | null = null;
+  const reports = (): ReturnType<typeof collectChange> => (made ??= collectChange(table, keys, now));
   return {
-    reset: true,
     keys,
-    gone: [],
+    reset,
     get upserts() {
-      made ??= collectChange(table, keys, now);
-      return made.upserts;
+      return reports().upserts;
+    },
+    get gone() {
+      return reports().gone;
     },
   };
 }

@@ -35,7 +35,7 @@ afterEach(async () => {
 async function start(): Promise<void> {
   const ports = { local: files, network: files };
   follower = createLeaseFollower({ path: PATH, clock, ports, log: silentLog, createReader: createLeaseReader });
-  follower.onChange((change) => changes.push(change));
+  follower.onChange((change) => changes.push({ ...change })); // a copy: reports are made when they are read
   ended = follower.run(stop.signal);
   await clock.advance(0);
 }
@@ -49,6 +49,16 @@ describe("following", () => {
     await clock.advance(0);
     expect(told()[1]).toEqual({ reset: false, used: ["192.0.2.3"], free: [], gone: [] });
     expect(follower.snapshot().map(({ address }) => address)).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
+  });
+
+  it("finds the leases of hardware addresses, and no others", async () => {
+    files.write(PATH, lease(1) + lease(2) + lease(3));
+    await start();
+    const mine = ["00:00:5e:00:53:01", "00:00:5e:00:53:03", "00:00:5e:00:53:99"];
+    expect(follower.leasesOf(mine).map(({ address }) => address)).toEqual(["192.0.2.1", "192.0.2.3"]);
+    files.append(PATH, lease(99));
+    await clock.advance(0);
+    expect(follower.leasesOf(mine).map(({ address }) => address)).toEqual(["192.0.2.1", "192.0.2.3", "192.0.2.99"]);
   });
 
   it("tells the first of a burst at once and all others in one call of the next turn", async () => {
@@ -331,7 +341,7 @@ function told(): { reset: boolean; used: string[]; free: string[]; gone: readonl
   const addresses = (reports: readonly LeaseReport[], used: boolean): string[] =>
     reports.filter(({ inUse }) => inUse === used).map(({ address }) => address);
   return changes.map(({ reset, upserts, gone }) => ({
-    reset: reset === true,
+    reset,
     used: addresses(upserts, true),
     free: addresses(upserts, false),
     gone,

@@ -13,7 +13,7 @@ import {
 } from "@berth/core";
 import { EnvironmentError, describeError, type Clock, type Log } from "@berth/host";
 import { createAlarm, type Alarm } from "./alarm.js";
-import { collectChange, wholeTable } from "./collect-change.js";
+import { announceChange, collectChange } from "./collect-change.js";
 import { watchLeasesDirectory, type DirectoryPorts, type WatchedDirectory } from "./directory.js";
 import type { LeaseChange, LeaseFollower, LeaseFollowerHealth } from "./model.js";
 import { openReading, UNSEEN, type Reading, type Seen } from "./reading.js";
@@ -51,6 +51,7 @@ export function createLeaseFollower(options: LeaseFollowerOptions): LeaseFollowe
   return {
     run: (signal) => follower.run(signal),
     snapshot: () => follower.snapshot(),
+    leasesOf: (hardwareAddresses) => follower.leasesOf(hardwareAddresses),
     lease: (key) => follower.lease(key),
     health: () => follower.health(),
     onChange: (listener) => follower.onChange(listener),
@@ -297,7 +298,7 @@ class FileFollower {
   #tell(keys: readonly string[], reset: boolean): boolean {
     if (this.#current === null || (keys.length === 0 && !reset)) return false;
     const { table } = this.#current.reader;
-    const change = (reset ? wholeTable : collectChange)(table, keys, this.#options.clock.now());
+    const change = announceChange(table, { keys, reset, now: this.#options.clock.now() });
     this.#changedAt = this.#options.clock.monotonic();
     for (const listener of [...this.#listeners]) listener(change);
     return true;
@@ -317,6 +318,13 @@ class FileFollower {
     const table = this.#current?.reader.table;
     if (table === undefined) return [];
     return collectChange(table, [...keysOf(table.leases())], this.#options.clock.now()).upserts;
+  }
+
+  leasesOf(hardwareAddresses: Iterable<string>): LeaseChange["upserts"] {
+    const table = this.#current?.reader.table;
+    if (table === undefined) return [];
+    const keys = [...hardwareAddresses].flatMap((address) => table.keysOfHardware(address));
+    return collectChange(table, keys, this.#options.clock.now()).upserts;
   }
 
   lease(key: string): Lease | null {

@@ -1,8 +1,8 @@
 import type { FollowState, FollowWatching, IpAddress, Lease, LeaseReport, Problem } from "@berth/core";
 
 /**
- * What changed since the last call. With `reset` everything told before is void and `upserts` is the whole table, to be read within the
- * call.
+ * What changed since the last call; with `reset` everything told before is void and this is the whole table. To be read within the call: reports are made when they are
+ * asked for.
  */
 export interface LeaseChange {
   readonly upserts: readonly LeaseReport[];
@@ -10,7 +10,7 @@ export interface LeaseChange {
   readonly gone: readonly IpAddress[];
   /** Keys of all of them in the reader's table, delegated prefixes (which are no single address and in neither list) among them. */
   readonly keys: readonly string[];
-  readonly reset?: true;
+  readonly reset: boolean;
 }
 
 /** Figures of one follower; times in milliseconds. */
@@ -48,6 +48,8 @@ export interface LeaseFollower {
   run(signal: AbortSignal): Promise<void>;
   /** All leases as they are now. */
   snapshot(): readonly LeaseReport[];
+  /** The leases, in use or not, that name one of these hardware addresses: a look into an index, whatever the number of leases. */
+  leasesOf(hardwareAddresses: Iterable<string>): readonly LeaseReport[];
   /** One lease with all that the file says of it, by its key: address or delegated prefix. */
   lease(key: string): Lease | null;
   health(): LeaseFollowerHealth;

@@ -1,8 +1,8 @@
 import type { FollowPosition } from "@berth/core";
 import type { FollowedFile, FollowFiles } from "@berth/host";
 
-/** One block of a large read. */
-const BLOCK_BYTES = 1024 * 1024;
+/** One piece of a large read. There are two: while one is understood, another thread fetches the next. */
+const PIECE_BYTES = 256 * 1024;
 /** What dhcpd appends at a time is far smaller than this; such reads are done in the same turn. */
 const SMALL_BYTES = 64 * 1024;
 /** How much of what was read last is compared before reading on: enough to hold times and a hardware address of the last record. */
@@ -50,7 +50,7 @@ function createTail(file: FollowedFile, identity: string): Tail {
   const pass = (bytes: Uint8Array, kept: number, feed: (bytes: Uint8Array) => void): void => {
     feed(bytes.subarray(kept));
     offset += bytes.length - kept;
-    anchor = bytes.slice(-ANCHOR_BYTES);
+    anchor = bytes.length < ANCHOR_BYTES ? lastOf(anchor, bytes.subarray(kept)) : bytes.slice(-ANCHOR_BYTES);
   };
   return {
     get position() {
@@ -58,20 +58,26 @@ function createTail(file: FollowedFile, identity: string): Tail {
     },
     async readOn(seen, feed) {
       const few = seen.size - offset < SMALL_BYTES - ANCHOR_BYTES;
-      const buffer = few && file.readNow !== undefined ? small : new Uint8Array(few ? SMALL_BYTES : BLOCK_BYTES);
-      for (;;) {
-        const kept = anchor.length;
-        const answer = file.read(buffer, offset - kept);
+      let [buffer, other] = few ? [file.readNow === undefined ? new Uint8Array(SMALL_BYTES) : small, null] : twoPieces();
+      let kept = anchor.length;
+      let position = offset - kept;
+      for (let answer = file.read(buffer, position); ; ) {
         const count = typeof answer === "number" ? answer : await answer;
-        if (count < kept || !startsWith(buffer, anchor)) {
+        if (count < kept || (kept > 0 && !startsWith(buffer, anchor))) {
           modified = ""; // so that the next look reads again, even where the time of modification is too coarse to tell
           return "overwritten";
         }
+        const whole = count === buffer.length;
+        position += count;
+        const ahead = whole && other !== null ? file.read(other, position) : null;
         if (count > kept) pass(buffer.subarray(0, count), kept, feed);
-        if (count < buffer.length) {
+        if (!whole) {
           modified = seen.modified;
           return "end";
         }
+        kept = 0;
+        if (other !== null) [buffer, other] = [other, buffer];
+        answer = ahead ?? file.read(buffer, position);
       }
     },
     readNow(feed) {
@@ -85,6 +91,18 @@ function createTail(file: FollowedFile, identity: string): Tail {
       await file.close();
     },
   };
+}
+
+function twoPieces(): [Uint8Array, Uint8Array | null] {
+  return [new Uint8Array(PIECE_BYTES), new Uint8Array(PIECE_BYTES)];
+}
+
+/** The last {@link ANCHOR_BYTES} of both. */
+function lastOf(before: Uint8Array, bytes: Uint8Array): Uint8Array {
+  const both = new Uint8Array(before.length + bytes.length);
+  both.set(before);
+  both.set(bytes, before.length);
+  return both.slice(-ANCHOR_BYTES);
 }
 
 function startsWith(buffer: Uint8Array, anchor: Uint8Array): boolean {

@@ -42,8 +42,8 @@ export interface WireWatchPorts {
 
 /** An address that is wanted is probed again after this long. */
 export const PROBE_AGAIN_MS = 300_000;
-const NEIGHBORS_MS = 60_000;
-const IDLE_MS = 10_000;
+const NEIGHBORS_MS = 20_000;
+const IDLE_MS = 5_000;
 const RETRY_MS = 5_000;
 /** Between two batches: what machines say to each other comes first. */
 const PAUSE_MS = 200;

@@ -3,9 +3,6 @@ import { wordOf } from "./fast-words.js";
 const W_LEAS = wordOf("leas");
 const W_E_BLANK = wordOf("e ");
 const W_OPEN = wordOf(" {\n");
-const THREE_BYTES = 0xffffff;
-const DOT = 0x2e;
-const BLANK = 0x20;
 
 /** Reads `lease A.B.C.D {` and the newline in dhcpd's own layout. */
 export class FastHeader {
@@ -19,7 +16,7 @@ export class FastHeader {
     let address = 0;
     for (let left = 3; left >= 0; left--) {
       const word = view.getInt32(at, true);
-      const separator = left === 0 ? BLANK : DOT;
+      const separator = left === 0 ? 0x20 : 0x2e;
       let digits: number;
       // Branches on the number of digits, not arithmetic: the processor guesses them and goes on, where it would wait for a computed place.
       if (((word >> 8) & 255) === separator) {
@@ -29,7 +26,7 @@ export class FastHeader {
         digits = ((word & 0xffff) << 8) | 0x30;
         at += 3;
       } else if (word >>> 24 === separator) {
-        digits = word & THREE_BYTES;
+        digits = word & 0xffffff;
         at += 4;
       } else {
         return -1;
@@ -40,6 +37,6 @@ export class FastHeader {
       address = (address << 8) | value;
     }
     this.address = address;
-    return (view.getInt32(at - 1, true) & THREE_BYTES) === W_OPEN ? at + 2 : -1;
+    return (view.getInt32(at - 1, true) & 0xffffff) === W_OPEN ? at + 2 : -1;
   }
 }

@@ -1,23 +1,6 @@
 import { Arena } from "../table/arena.js";
-import {
-  BITS_WHOLE_BODY,
-  COLUMN_BITS,
-  COLUMN_LENGTH,
-  COLUMN_OFFSET,
-  COLUMN_STARTS,
-  type Lease4Rows,
-  ROW_WORDS,
-} from "../table/lease4-rows.js";
-import {
-  FastFrames,
-  FRAME_ADDRESS,
-  FRAME_BITS,
-  FRAME_BRACE,
-  FRAME_LINES,
-  FRAME_START,
-  FRAME_TAIL,
-  FRAME_WORDS,
-} from "./fast-frames.js";
+import { BITS_WHOLE_BODY, type Lease4Rows, RECORD_TEXT, WORD_BITS, WORD_LENGTH, WORD_ROW } from "../table/lease4-rows.js";
+import { FastFrames, FRAME_WORDS } from "./fast-frames.js";
 import { FastTail } from "./fast-tail.js";
 import { CLOSE_BRACE } from "./tokens.js";
 
@@ -31,7 +14,7 @@ const TAIL_LINES_MAX = 255;
 
 /**
  * Reads `lease` blocks in exactly the layout in which dhcpd writes them, and nothing else: whatever differs by one byte is left to the general reader, with the
- * same result. Writes straight into the table's rows; a renewal that only moves times touches nothing else.
+ * same result. Writes straight into the table's records; a renewal that only moves times touches nothing else.
  */
 export class FastLease4 {
   /** Newlines in the blocks read last. */
@@ -65,13 +48,13 @@ export class FastLease4 {
       const count = this.#frames.look(this.#view, at, until);
       if (count === 0) return at;
       for (let i = 0; i < count; i++) {
-        if (!this.#settle(i * FRAME_WORDS)) {
+        if (!this.#settle(i)) {
           this.#frames.judge(false);
           return at;
         }
         // The newline behind the brace was seen.
         this.lines++;
-        at = (this.#frames.frames[i * FRAME_WORDS + FRAME_BRACE] ?? 0) + 2;
+        at = (this.#frames.braces[i] ?? 0) + 2;
       }
       this.#frames.judge(true);
     }
@@ -82,74 +65,69 @@ export class FastLease4 {
     this.lines = 0;
     const tail = this.#frames.head(this.#view, start, 0);
     if (tail < 0 || tail >= end) return false;
-    this.#frames.frames[FRAME_BRACE] = end - 1;
+    this.#frames.braces[0] = end - 1;
     return this.#settle(0);
   }
 
-  /** Checks the tail of a framed block and puts it into its row. */
-  #settle(frame: number): boolean {
-    const frames = this.#frames.frames;
-    const start = frames[frame + FRAME_START] ?? 0;
-    const tail = frames[frame + FRAME_TAIL] ?? 0;
-    const brace = frames[frame + FRAME_BRACE] ?? 0;
-    const address = frames[frame + FRAME_ADDRESS] ?? 0;
-    const row = this.#rows.find(address);
-    let tailLines = row < 0 ? -1 : this.#keptTail(row, tail, brace);
-    const kept = tailLines >= 0;
-    if (!kept) {
-      if (brace - start > BLOCK_MAX || this.#tail.check(this.#view, tail, brace + 1) !== brace) return false;
-      tailLines = this.#tail.lines;
-      if (tailLines > TAIL_LINES_MAX) return false;
-    }
-    frames[frame + FRAME_BITS] = (frames[frame + FRAME_BITS] ?? 0) | (tailLines << TAIL_LINES_SHIFT);
-    this.lines += (frames[frame + FRAME_LINES] ?? 0) + tailLines;
-    if (kept) this.#renew(row, frame);
-    else this.#store(row < 0 ? this.#rows.findOrAdd(address) : row, frame);
+  /** Checks the tail of a framed block and puts it into its record. */
+  #settle(block: number): boolean {
+    const frames = this.#frames;
+    const rows = this.#rows;
+    const place = rows.placeOf(frames.addresses[block] ?? 0);
+    if (place === 0) return this.#store(block, 0);
+    const kept = rows.arena.viewOf(place);
+    const at = Arena.within(place);
+    if (!this.#keepsTail(kept, at, frames.tails[block] ?? 0, frames.braces[block] ?? 0)) return this.#store(block, place);
+    const tailLines = kept.getInt32(at + WORD_BITS * 4, true) >>> TAIL_LINES_SHIFT;
+    if (this.#putWords(kept, at, block, tailLines)) rows.markDirty(kept.getInt32(at + WORD_ROW * 4, true));
     return true;
   }
 
-  /** Lines of the row's text if that is what stands between `at` and the brace, byte for byte; else -1. */
-  #keptTail(row: number, at: number, brace: number): number {
-    const { rows, arena } = this.#rows;
-    const base = row * ROW_WORDS;
-    const bits = rows[base + COLUMN_BITS] ?? 0;
-    if ((bits & BITS_WHOLE_BODY) !== 0 || rows[base + COLUMN_LENGTH] !== brace - at) return -1;
-    const offset = rows[base + COLUMN_OFFSET] ?? 0;
+  /** Whether the record's text is what stands between `tail` and the brace, byte for byte. */
+  #keepsTail(kept: DataView, at: number, tail: number, brace: number): boolean {
+    if (kept.getInt32(at + WORD_LENGTH * 4, true) !== brace - tail) return false;
+    if ((kept.getInt32(at + WORD_BITS * 4, true) & BITS_WHOLE_BODY) !== 0) return false;
     const view = this.#view;
-    const kept = arena.viewOf(offset);
-    const from = Arena.within(offset) - at;
+    const from = at + RECORD_TEXT - tail;
     // The kept text is printable ASCII, of which no eight bytes are a NaN or a zero: equal numbers are equal bytes.
-    let i = at;
-    for (; i + 8 <= brace; i += 8) if (view.getFloat64(i, true) !== kept.getFloat64(from + i, true)) return -1;
-    for (; i < brace; i++) if (view.getUint8(i) !== kept.getUint8(from + i)) return -1;
-    return view.getUint8(brace) === CLOSE_BRACE ? bits >>> TAIL_LINES_SHIFT : -1;
+    let i = tail;
+    for (; i + 8 <= brace; i += 8) if (view.getFloat64(i, true) !== kept.getFloat64(from + i, true)) return false;
+    for (; i < brace; i++) if (view.getUint8(i) !== kept.getUint8(from + i)) return false;
+    return view.getUint8(brace) === CLOSE_BRACE;
   }
 
-  /** A text that is the row's own stays where it is. */
-  #renew(row: number, frame: number): void {
-    const { rows } = this.#rows;
-    const frames = this.#frames.frames;
-    const base = row * ROW_WORDS + COLUMN_STARTS;
+  /** Times, states and the number of lines of the tail; answers whether any of them is another. */
+  #putWords(kept: DataView, at: number, block: number, tailLines: number): boolean {
+    const { words, lines } = this.#frames;
+    const base = block * FRAME_WORDS;
+    this.lines += (lines[block] ?? 0) + tailLines;
+    words[base + WORD_BITS] = (words[base + WORD_BITS] ?? 0) | (tailLines << TAIL_LINES_SHIFT);
     let differs = 0;
-    for (let i = 0; i <= FRAME_BITS; i++) {
-      const value = frames[frame + i] ?? 0;
-      differs |= (rows[base + i] ?? 0) ^ value;
-      rows[base + i] = value;
+    for (let i = 0; i <= WORD_BITS; i++) {
+      const value = words[base + i] ?? 0;
+      differs |= kept.getInt32(at + i * 4, true) ^ value;
+      kept.setInt32(at + i * 4, value, true);
     }
-    if (differs !== 0) this.#rows.markDirty(row);
+    return differs !== 0;
   }
 
-  #store(row: number, frame: number): void {
-    this.#renew(row, frame);
+  /** A lease that is new (`before` is 0) or whose text is another. */
+  #store(block: number, before: number): boolean {
+    const frames = this.#frames;
     const table = this.#rows;
     const view = this.#view;
-    const start = this.#frames.frames[frame + FRAME_TAIL] ?? 0;
-    const end = this.#frames.frames[frame + FRAME_BRACE] ?? 0;
-    const offset = table.makeRoom(row, end - start);
-    const kept = table.arena.viewOf(offset);
-    const to = Arena.within(offset);
+    const start = frames.tails[block] ?? 0;
+    const end = frames.braces[block] ?? 0;
+    if (end - (frames.starts[block] ?? 0) > BLOCK_MAX || this.#tail.check(view, start, end + 1) !== end) return false;
+    if (this.#tail.lines > TAIL_LINES_MAX) return false;
+    const length = end - start;
+    const place = table.makeRoom(before === 0 ? table.findOrAdd(frames.addresses[block] ?? 0, length) : before, length);
+    const kept = table.arena.viewOf(place);
+    const at = Arena.within(place);
+    this.#putWords(kept, at, block, this.#tail.lines);
     // By words: the room is longer than the text, and what lies behind the text in the buffer does no harm there.
-    for (let i = 0; start + i < end; i += 4) kept.setInt32(to + i, view.getInt32(start + i, true), true);
-    table.markDirty(row);
+    for (let i = start, to = at + RECORD_TEXT; i < end; i += 4, to += 4) kept.setInt32(to, view.getInt32(i, true), true);
+    table.markDirty(kept.getInt32(at + WORD_ROW * 4, true));
+    return true;
   }
 }

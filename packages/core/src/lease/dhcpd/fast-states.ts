@@ -5,7 +5,7 @@ import { NEWLINE } from "./tokens.js";
 const W_BI = wordOf("  bi");
 const W_NE = wordOf("  ne");
 const W_RE = wordOf("  re");
-const W_BO = wordOf("  bo");
+const W_DY = wordOf("  dy");
 const W_NDIN = wordOf("ndin");
 const W_G_ST = wordOf("g st");
 const W_ATE = wordOf("ate ");
@@ -17,6 +17,8 @@ const W_NG_S = wordOf("ng s");
 const W_TATE = wordOf("tate");
 const W_SERV = wordOf("serv");
 const W_ED = wordOf("ed;\n");
+const W_NAMI = wordOf("nami");
+const W_C_BO = wordOf("c-bo");
 const W_OTP = wordOf("otp;");
 const W_ACTI = wordOf("acti");
 const W_VE = wordOf("ve;\n");
@@ -39,7 +41,8 @@ const THREE_BYTES = 0xffffff;
 
 /** The three lines that almost every block of a server without failover has, compared eight bytes at a time. */
 const USUAL = doublesOf("  binding state active;\n  next binding state free;\n  rewind binding state free;\n");
-const USUAL_BITS = ACTIVE | (FREE << BITS_NEXT_SHIFT) | (FREE << BITS_REWIND_SHIFT);
+export const USUAL_LENGTH = USUAL.length * 8;
+export const USUAL_BITS = ACTIVE | (FREE << BITS_NEXT_SHIFT) | (FREE << BITS_REWIND_SHIFT);
 /** Bits of `#seen` for the three kinds of state lines; the flags have their own bits. */
 const ALL_STATES = 7;
 
@@ -60,7 +63,7 @@ export class FastStates {
       this.bits = USUAL_BITS;
       this.lines = 3;
       this.#seen = ALL_STATES;
-      at += USUAL.length * 8;
+      at += USUAL_LENGTH;
     }
     for (let next = this.#line(view, at); next > 0; next = this.#line(view, at)) {
       at = next;
@@ -83,8 +86,9 @@ export class FastStates {
         if (rest === W_SERV) return view.getInt32(at + 8, true) === W_ED ? this.#flag(at + 12, BITS_RESERVED) : -1;
         if (rest !== W_WIND || view.getInt16(at + 8, true) !== W_BLANK_B || !isIndingState(view, at + 10)) return -1;
         return this.#state(view, at + 23, BITS_REWIND_SHIFT);
-      case W_BO:
-        return rest === W_OTP && view.getUint8(at + 8) === NEWLINE ? this.#flag(at + 9, BITS_BOOTP) : -1;
+      case W_DY:
+        if (rest !== W_NAMI || view.getInt32(at + 8, true) !== W_C_BO || view.getInt32(at + 12, true) !== W_OTP) return -1;
+        return view.getUint8(at + 16) === NEWLINE ? this.#flag(at + 17, BITS_BOOTP) : -1;
       default:
         return -1;
     }
@@ -131,7 +135,7 @@ export class FastStates {
   }
 }
 
-function isUsual(view: DataView, at: number): boolean {
+export function isUsual(view: DataView, at: number): boolean {
   for (let i = 0; i < USUAL.length; i++) if (view.getFloat64(at + i * 8, true) !== USUAL[i]) return false;
   return true;
 }

@@ -5,9 +5,6 @@ const BLANK_NEV = wordOf(" nev");
 const ER_END = wordOf("er;\n");
 /** Hours that were met lately: three numbers each, the text as two and its seconds. A file is written in the order of time, so few are needed. */
 const HOURS = 256;
-/** `:MM:`, and `SS;` with its newline, where the lower halves of the digits are left open. */
-const MINUTE_FORM = 0x3a30303a;
-const SECOND_FORM = 0x0a3b3030;
 
 /** Reads the times of dhcpd's own layout, ` W YYYY/MM/DD HH:MM:SS;` and a newline, four loads each; anything else is left to the general reader. */
 export class FastTime {
@@ -17,16 +14,22 @@ export class FastTime {
 
   /** `at` is the place of the blank before the weekday; answers where the next line begins, or -1. */
   read(view: DataView, at: number): number {
+    const seconds = this.date(view, at);
+    if (seconds < 0) return this.#never(view, at);
+    this.value = seconds;
+    return at + 24;
+  }
+
+  /** Seconds since 1970 of the 24 octets from the blank on, or -1 for anything else. */
+  date(view: DataView, at: number): number {
     const minutes = view.getInt32(at + 16, true);
     const seconds = view.getInt32(at + 20, true);
-    // A digit that is too high for its place leaves 0x30 to 0x3f when this much is added to it: 6 where 9 is allowed, 10 where 5 is.
-    if ((minutes & 0xfff0f0ff) !== MINUTE_FORM || ((minutes + 0x00060a00) & 0x00f0f000) !== 0x00303000)
-      return this.#never(view, at);
-    if ((seconds & 0xfffff0f0) !== SECOND_FORM || ((seconds + 0x060a) & 0xf0f0) !== 0x3030) return -1;
+    // `:MM:`, and `SS;` with its newline, where the lower halves of the digits are left open. A digit that is too high for its place leaves 0x30 to 0x3f when this much is added to it: 6 where 9 is allowed, 10 where 5 is.
+    if ((minutes & 0xfff0f0ff) !== 0x3a30303a || ((minutes + 0x00060a00) & 0x00f0f000) !== 0x00303000) return -1;
+    if ((seconds & 0xfffff0f0) !== 0x0a3b3030 || ((seconds + 0x060a) & 0xf0f0) !== 0x3030) return -1;
     const hour = this.#hour(view, at);
     if (hour < 0) return -1;
-    this.value = hour + ((minutes >> 8) & 15) * 600 + ((minutes >> 16) & 15) * 60 + (seconds & 15) * 10 + ((seconds >> 8) & 15);
-    return at + 24;
+    return hour + ((minutes >> 8) & 15) * 600 + ((minutes >> 16) & 15) * 60 + (seconds & 15) * 10 + ((seconds >> 8) & 15);
   }
 
   #never(view: DataView, at: number): number {

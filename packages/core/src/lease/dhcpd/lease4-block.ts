@@ -39,7 +39,6 @@ const IGNORED = new Set([
   "class",
   "subclass",
   "dynamic",
-  "dynamic-bootp",
   "hostname",
   "ddns-fwd-name",
   "ddns-rev-name",
@@ -126,6 +125,7 @@ function readStatement(keyword: string, statements: Statements, block: Lease4Blo
       return null;
     case "abandoned":
     case "bootp":
+    case "dynamic-bootp":
     case "reserved":
       if (statements.end()) readFlag(keyword, block);
       return keyword;
@@ -141,9 +141,11 @@ function readTime(name: TimeName, statements: Statements, block: Lease4Block): s
   return name;
 }
 
-function readFlag(keyword: "abandoned" | "bootp" | "reserved", block: Lease4Block): void {
+/** dhcpd writes `dynamic-bootp`; the manual page has `bootp`. */
+function readFlag(keyword: "abandoned" | "bootp" | "dynamic-bootp" | "reserved", block: Lease4Block): void {
   if (keyword === "abandoned") block.state = "abandoned";
-  else block[keyword] = true;
+  else if (keyword === "reserved") block.reserved = true;
+  else block.bootp = true;
 }
 
 function readState(keyword: "binding" | "next" | "rewind", statements: Statements, block: Lease4Block): string {
@@ -154,12 +156,19 @@ function readState(keyword: "binding" | "next" | "rewind", statements: Statement
     statements.skip();
     return keyword;
   }
-  const state = statements.state();
+  const state = statements.state((word) => readFlagState(word, block));
   if (state === null) return keyword;
   if (keyword === "binding") block.state = state;
   else if (keyword === "next") block.nextState = state;
   else block.rewindState = state;
   return keyword;
+}
+
+/** Two states of old servers that are flags of an active lease: dhcpd itself reads them so, in all three places, and rewrites them as `dynamic-bootp` and `reserved`. */
+function readFlagState(word: string, block: Lease4Block): BindingState | null {
+  if (word !== "bootp" && word !== "reserved") return null;
+  block[word] = true;
+  return "active";
 }
 
 /** The most variables and options of one lease that are kept. */

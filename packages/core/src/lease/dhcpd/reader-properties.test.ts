@@ -73,7 +73,7 @@ const lease = fc
           state.map((s) => `  rewind binding state ${s};`),
           { freq: 1 },
         ),
-        fc.option(fc.constantFrom("  reserved;", "  bootp;", "  abandoned;"), { freq: 1 }),
+        fc.option(fc.constantFrom("  reserved;", "  bootp;", "  dynamic-bootp;", "  abandoned;"), { freq: 1 }),
         fc.option(mac.map((m) => `  hardware ethernet ${m};`)),
         fc.option(quoted.map((q) => `  uid ${q};`)),
         fc.option(fc.tuple(blankless, quoted).map(([name, q]) => `  set ${name} = ${q};`)),

@@ -155,11 +155,12 @@ export class Statements {
     return null;
   }
 
-  state(): BindingState | "unknown" | null {
+  /** `other`: what a word is that is no state of its own. */
+  state(other: (word: string) => BindingState | null = () => null): BindingState | "unknown" | null {
     const at = this.lexer.tokenStart;
     const word = this.words(" ");
     if (word === null) return null;
-    const state = BINDING_STATES.find((known) => known === word);
+    const state = BINDING_STATES.find((known) => known === word) ?? other(word) ?? undefined;
     if (state === undefined) this.sink.report("state-unknown", at, `not a binding state: ${printableAscii(word)}`);
     return state ?? "unknown";
   }

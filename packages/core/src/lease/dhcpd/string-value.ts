@@ -19,6 +19,9 @@ const NAMED: ReadonlyMap<number, number> = new Map([
  * `\0014` is 0x01 and the digit 4; a hexadecimal one is `\x` and two digits. A malformed escape is kept as it stands.
  */
 export function decodeString(bytes: Uint8Array, start: number, end: number): DecodedString {
+  let plain = start;
+  while (plain < end && bytes[plain] !== BACKSLASH) plain++;
+  if (plain === end) return { octets: bytes.slice(start, end), malformed: false };
   const octets = new Uint8Array(end - start);
   let length = 0;
   let malformed = false;

@@ -19,8 +19,11 @@ export function daysFromDate(year: number, month: number, day: number): number {
   return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468;
 }
 
-/** `W YYYY/MM/DD HH:MM:SS`, blanks anywhere between the numbers; some servers add the zone, which is always UTC. */
-const DATE = /^\d+ (\d{4,5}) ?\/ ?(\d{1,2}) ?\/ ?(\d{1,2}) (\d{1,2}) ?: ?(\d{1,2}) ?: ?(\d{1,2})(?: (?:utc|gmt|z|0))?$/;
+/**
+ * `W YYYY/MM/DD HH:MM:SS`, blanks anywhere between the numbers; some servers add the zone, which is always UTC. dhcpd itself reads a last number as seconds to be added
+ * (measured: `03:04:05 -3600` is 02:04:05; it takes no plus sign).
+ */
+const DATE = /^\d+ (\d{4,5}) ?\/ ?(\d{1,2}) ?\/ ?(\d{1,2}) (\d{1,2}) ?: ?(\d{1,2}) ?: ?(\d{1,2})(?: (?:utc|gmt|z|(-?\d{1,9})))?$/;
 const EPOCH = /^epoch (\d{1,12})$/;
 
 /**
@@ -33,9 +36,9 @@ export function parseTime(text: string): number {
   if (epoch !== null) return bounded(Number(epoch[1]));
   const date = DATE.exec(text);
   if (date === null) return TIME_UNKNOWN;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = date.slice(1).map(Number);
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = date.slice(1, 7).map(Number);
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60) return TIME_UNKNOWN;
-  return bounded(daysFromDate(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second);
+  return bounded(daysFromDate(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second + Number(date[7] ?? 0));
 }
 
 function bounded(seconds: number): number {

@@ -4,20 +4,20 @@ import type { FailoverState, HostDeclaration, Lease, LeaseFileFamily } from "../
 import type { LeaseTable } from "../reader.js";
 import { sameLease } from "../same-lease.js";
 import { TIME_NEVER, TIME_UNKNOWN } from "../dhcpd/time-value.js";
+import { Arena } from "./arena.js";
 import { HardwareIndex } from "./hardware-index.js";
 import { LapseClock } from "./lapse-clock.js";
 import {
   ACTIVE_BITS,
-  COLUMN_BITS,
-  COLUMN_ENDS,
-  COLUMN_LENGTH,
-  COLUMN_OFFSET,
-  COLUMN_STARTS,
   Lease4Rows,
   READER_CHANGES,
   READER_CLOCK,
   READER_INDEX,
-  ROW_WORDS,
+  RECORD_TEXT,
+  WORD_BITS,
+  WORD_ENDS,
+  WORD_LENGTH,
+  WORD_STARTS,
 } from "./lease4-rows.js";
 import { lease4Of } from "./lease4-view.js";
 import { Lease6Records } from "./lease6-records.js";
@@ -66,7 +66,9 @@ export class DhcpdTable implements LeaseTable {
   }
 
   takeChanges(): readonly string[] {
-    return [...this.rows4.takeDirty(READER_CHANGES).map((row) => this.#key(row)), ...this.records6.takeDirty(READER_CHANGES)];
+    const keys4 = this.rows4.takeDirty(READER_CHANGES).map((row) => this.#key(row));
+    const keys6 = this.records6.takeDirty(READER_CHANGES);
+    return keys6.size === 0 ? keys4 : [...keys4, ...keys6];
   }
 
   changesFrom(previous: LeaseTable): readonly string[] {
@@ -118,15 +120,16 @@ export class DhcpdTable implements LeaseTable {
    * cheaper to find out than by reading both. Records that differ in bytes may still say the same.
    */
   #sameRecord(row: number, previous: DhcpdTable): boolean {
-    const { rows, arena } = this.rows4;
-    const base = row * ROW_WORDS;
-    const other = previous.rows4.find(rows[base] ?? 0);
-    if (other < 0 || this.failover.size > 0 !== previous.failover.size > 0) return false;
-    for (let column = COLUMN_STARTS; column <= COLUMN_BITS; column++) {
-      if (rows[base + column] !== previous.rows4.rows[other * ROW_WORDS + column]) return false;
+    const { view, bytes, at } = this.rows4.record(row);
+    const other = previous.rows4.placeOf(this.rows4.address(row));
+    if (other === 0 || this.failover.size > 0 !== previous.failover.size > 0) return false;
+    const before = previous.rows4.arena.viewOf(other);
+    const beforeAt = Arena.within(other);
+    for (let word = WORD_STARTS; word <= WORD_BITS; word++) {
+      if (view.getInt32(at + word * 4, true) !== before.getInt32(beforeAt + word * 4, true)) return false;
     }
-    const { bytes, at } = arena.place(rows[base + COLUMN_OFFSET] ?? 0);
-    return previous.rows4.sameText(other, bytes, at, at + (rows[base + COLUMN_LENGTH] ?? 0));
+    const text = at + RECORD_TEXT;
+    return previous.rows4.sameText(other, bytes, text, text + view.getInt32(at + WORD_LENGTH * 4, true));
   }
 
   #lease4(row: number): Lease {
@@ -143,7 +146,7 @@ export class DhcpdTable implements LeaseTable {
   }
 
   #key(entry: Entry): string {
-    return typeof entry === "string" ? entry : ipv4FromNumber((this.rows4.rows[entry * ROW_WORDS] ?? 0) >>> 0);
+    return typeof entry === "string" ? entry : ipv4FromNumber(this.rows4.address(entry) >>> 0);
   }
 
   *#entries(): Iterable<Entry> {
@@ -158,9 +161,8 @@ export class DhcpdTable implements LeaseTable {
       const bounded = lease !== undefined && (lease.bindingState ?? "active") === "active" && typeof lease.ends === "number";
       return bounded && typeof lease.ends === "number" ? lease.ends : null;
     }
-    const base = entry * ROW_WORDS;
-    const state = (this.rows4.rows[base + COLUMN_BITS] ?? 0) & 15;
-    const ends = (this.rows4.rows[base + COLUMN_ENDS] ?? 0) >>> 0;
+    const state = this.rows4.word(entry, WORD_BITS) & 15;
+    const ends = this.rows4.word(entry, WORD_ENDS) >>> 0;
     return (state === 0 || state === ACTIVE_BITS) && ends !== TIME_NEVER && ends !== TIME_UNKNOWN ? ends : null;
   }
 

@@ -3,29 +3,34 @@ import { TIME_UNKNOWN } from "../dhcpd/time-value.js";
 import { Arena } from "./arena.js";
 
 /**
- * The IPv4 leases as rows of one typed array, a cache line each, plus one arena of texts: no object per lease, so that a million leases cost
- * what their text costs and a renewal of a known lease allocates nothing.
+ * The IPv4 leases without an object per lease, so that a million leases cost what their text costs and a renewal of a known lease allocates nothing. What a renewal
+ * reads and writes lies in one piece in the arena, the record: these words and then the lease's text. What it does not touch is in columns by row.
  */
-export const ROW_WORDS = 16;
-export const COLUMN_ADDRESS = 0;
-export const COLUMN_STARTS = 1;
-export const COLUMN_ENDS = 2;
-export const COLUMN_TSTP = 3;
-export const COLUMN_TSFP = 4;
-export const COLUMN_ATSFP = 5;
-export const COLUMN_CLTT = 6;
-export const COLUMN_BITS = 7;
-export const COLUMN_OFFSET = 8;
-export const COLUMN_LENGTH = 9;
-export const COLUMN_CAPACITY = 10;
-/** Dirty bits of the readers of changes; not part of the lease, but touched with it: what follows may lie in another cache line. */
-export const COLUMN_DIRTY = 11;
+export const WORD_STARTS = 0;
+export const WORD_ENDS = 1;
+export const WORD_TSTP = 2;
+export const WORD_TSFP = 3;
+export const WORD_ATSFP = 4;
+export const WORD_CLTT = 5;
+export const WORD_BITS = 6;
+/** Octets of text, and how many there is room for. */
+export const WORD_LENGTH = 7;
+export const WORD_CAPACITY = 8;
+export const WORD_ROW = 9;
+/** Where the text begins, in octets from the record's beginning. */
+export const RECORD_TEXT = 40;
+
+/** Words of a row. */
+export const ROW_WORDS = 6;
+const COLUMN_ADDRESS = 0;
+/** The record's place in the arena. */
+const COLUMN_PLACE = 1;
+/** Dirty bits of the readers of changes. */
+const COLUMN_DIRTY = 2;
 /** Chain of the hardware address index: the next and the previous row + 1 in the bucket, and the bucket's hash as indexed. */
-export const COLUMN_NEXT = 12;
-export const COLUMN_PREVIOUS = 13;
-export const COLUMN_HASH = 14;
-/** The slot that leads to this row. */
-const COLUMN_SLOT = 15;
+export const COLUMN_NEXT = 3;
+export const COLUMN_PREVIOUS = 4;
+export const COLUMN_HASH = 5;
 
 /** `bits`: three states of four bits each (0 none, 1 to 7 as listed, 8 unknown), flags, and how the text in the arena is to be read. */
 export const BITS_NEXT_SHIFT = 4;
@@ -59,13 +64,20 @@ export const READER_CLOCK = 2;
 const START_ROWS = 1024;
 const COMPACT_MIN = 256 * 1024;
 
+/** A record's place: `view` and `bytes` are of its segment of the arena, `at` is where it begins there. Good until the next row is added or text stored. */
+export interface RecordPlace {
+  readonly view: DataView;
+  readonly bytes: Uint8Array;
+  readonly at: number;
+}
+
 export class Lease4Rows {
   rows = new Int32Array(START_ROWS * ROW_WORDS);
   count = 0;
   arena = new Arena();
   /**
-   * Open addressing, a power of two of slots, at most half of them taken. A slot is two words: the row + 1 (0 for none), and the place of the row's
-   * text, so that row and text can be fetched from main memory at the same time.
+   * Open addressing, a power of two of slots, at most half of them taken. A slot is two words: the address, and the place of its record (0 for
+   * none), so that nothing but the slot must be looked at to find the record.
    */
   slots = new Int32Array(START_ROWS * 2 * 2);
   mask = START_ROWS * 2 - 1;
@@ -77,23 +89,27 @@ export class Lease4Rows {
 
   /** The slot of this address (32 bits), or of the place where it would stand. */
   slotOf(address: number): number {
-    const { slots, rows, mask } = this;
+    const { slots, mask } = this;
     for (let at = this.hash(address); ; at = (at + 1) & mask) {
-      const row = (slots[at * 2] ?? 0) - 1;
-      if (row < 0 || rows[row * ROW_WORDS] === address) return at;
+      if (slots[at * 2] === address || slots[at * 2 + 1] === 0) return at;
     }
+  }
+
+  /** The place of this address's record; 0 for none. */
+  placeOf(address: number): number {
+    return this.slots[this.slotOf(address) * 2 + 1] ?? 0;
   }
 
   /** The row of this address, or -1. */
   find(address: number): number {
-    return (this.slots[this.slotOf(address) * 2] ?? 0) - 1;
+    const place = this.placeOf(address);
+    return place === 0 ? -1 : this.arena.viewOf(place).getInt32(Arena.within(place) + WORD_ROW * 4, true);
   }
 
-  /** The row of this address, made if there is none; a new row is all unknown. */
-  findOrAdd(address: number): number {
-    const slot = this.slotOf(address);
-    const row = (this.slots[slot * 2] ?? 0) - 1;
-    return row < 0 ? this.#add(address, slot) : row;
+  /** The place of this address's record, made if there is none: all unknown, with room for a text of this length. */
+  findOrAdd(address: number, length: number): number {
+    const place = this.placeOf(address);
+    return place === 0 ? this.#add(address, length) : place;
   }
 
   /** Neighbours stay neighbours, for ranges are dense; blocks of 256 are scattered, so that no stride piles up. */
@@ -101,16 +117,38 @@ export class Lease4Rows {
     return ((address & 255) | ((Math.imul(address >>> 8, 0x9e3779b1) >>> this.shift) << 8)) & this.mask;
   }
 
-  #add(address: number, at: number): number {
+  /** Where the row's record is now: the first address of the file has row 0. */
+  record(row: number): RecordPlace {
+    const place = this.rows[row * ROW_WORDS + COLUMN_PLACE] ?? 0;
+    return { view: this.arena.viewOf(place), bytes: this.arena.bytesOf(place), at: Arena.within(place) };
+  }
+
+  address(row: number): number {
+    return this.rows[row * ROW_WORDS + COLUMN_ADDRESS] ?? 0;
+  }
+
+  word(row: number, word: number): number {
+    const { view, at } = this.record(row);
+    return view.getInt32(at + word * 4, true);
+  }
+
+  #add(address: number, length: number): number {
     const row = this.count++;
     if ((row + 1) * ROW_WORDS > this.rows.length) this.#growRows();
-    const base = row * ROW_WORDS;
-    this.rows[base] = address;
-    for (let column = COLUMN_STARTS; column <= COLUMN_CLTT; column++) this.rows[base + column] = TIME_UNKNOWN;
-    this.#putSlot(row, at);
+    const capacity = Arena.capacityFor(length);
+    const place = this.arena.allocate(RECORD_TEXT + capacity);
+    const view = this.arena.viewOf(place);
+    const at = Arena.within(place);
+    for (let word = WORD_STARTS; word <= WORD_CLTT; word++) view.setInt32(at + word * 4, TIME_UNKNOWN, true);
+    view.setInt32(at + WORD_BITS * 4, 0, true);
+    view.setInt32(at + WORD_LENGTH * 4, 0, true);
+    view.setInt32(at + WORD_CAPACITY * 4, capacity, true);
+    view.setInt32(at + WORD_ROW * 4, row, true);
+    this.rows[row * ROW_WORDS + COLUMN_ADDRESS] = address;
+    this.#notePlace(row, place);
     if (this.count > this.mask >> 1) this.#growSlots();
     this.markDirty(row);
-    return row;
+    return place;
   }
 
   #growRows(): void {
@@ -119,72 +157,74 @@ export class Lease4Rows {
     this.rows = rows;
   }
 
-  #putSlot(row: number, slot: number): void {
-    this.rows[row * ROW_WORDS + COLUMN_SLOT] = slot;
-    this.slots[slot * 2] = row + 1;
-    this.slots[slot * 2 + 1] = this.rows[row * ROW_WORDS + COLUMN_OFFSET] ?? 0;
+  #notePlace(row: number, place: number): void {
+    const address = this.address(row);
+    const slot = this.slotOf(address) * 2;
+    this.rows[row * ROW_WORDS + COLUMN_PLACE] = place;
+    this.slots[slot] = address;
+    this.slots[slot + 1] = place;
   }
 
   #growSlots(): void {
+    const { slots: before } = this;
     const size = (this.mask + 1) * 2;
     this.slots = new Int32Array(size * 2);
     this.mask = size - 1;
     this.shift = 32 - Math.log2(size / 256);
-    for (let row = 0; row < this.count; row++) {
-      let at = this.hash(this.rows[row * ROW_WORDS] ?? 0);
-      while (this.slots[at * 2] !== 0) at = (at + 1) & this.mask;
-      this.#putSlot(row, at);
+    for (let old = 0; old < before.length; old += 2) {
+      const record = before[old + 1] ?? 0;
+      if (record === 0) continue;
+      const address = before[old] ?? 0;
+      const slot = this.slotOf(address) * 2;
+      this.slots[slot] = address;
+      this.slots[slot + 1] = record;
     }
   }
 
-  #setOffset(row: number, offset: number): void {
-    const base = row * ROW_WORDS;
-    this.rows[base + COLUMN_OFFSET] = offset;
-    this.slots[(this.rows[base + COLUMN_SLOT] ?? 0) * 2 + 1] = offset;
+  /** Room for a text of this length in the record at that place, or in a new place when it does not fit there. The length is noted; answers the place. */
+  makeRoom(before: number, length: number): number {
+    const view = this.arena.viewOf(before);
+    const at = Arena.within(before);
+    const fits = length <= view.getInt32(at + WORD_CAPACITY * 4, true);
+    const place = fits ? before : this.#move(view.getInt32(at + WORD_ROW * 4, true), length);
+    this.arena.viewOf(place).setInt32(Arena.within(place) + WORD_LENGTH * 4, length, true);
+    return place;
   }
 
-  /** The place in the arena for a text of this length: the row's own, or a new one when it does not fit there. The length is noted. */
-  makeRoom(row: number, length: number): number {
-    const base = row * ROW_WORDS;
-    const capacity = this.rows[base + COLUMN_CAPACITY] ?? 0;
-    if (length > capacity) {
-      this.arena.garbage += capacity;
-      this.rows[base + COLUMN_LENGTH] = 0;
-      if (this.arena.garbage > COMPACT_MIN && this.arena.garbage * 2 > this.arena.used) this.#compact();
-      const given = Arena.capacityFor(length);
-      this.#setOffset(row, this.arena.allocate(given));
-      this.rows[base + COLUMN_CAPACITY] = given;
-    }
-    this.rows[base + COLUMN_LENGTH] = length;
-    return this.rows[base + COLUMN_OFFSET] ?? 0;
+  /** To a new place with more room; the text is left behind. */
+  #move(row: number, length: number): number {
+    const { view, at } = this.record(row);
+    view.setInt32(at + WORD_LENGTH * 4, 0, true);
+    this.arena.garbage += RECORD_TEXT + view.getInt32(at + WORD_CAPACITY * 4, true);
+    if (this.arena.garbage > COMPACT_MIN && this.arena.garbage * 2 > this.arena.used) this.#compact();
+    return this.#copyRecord(row, this.arena, Arena.capacityFor(length));
   }
 
-  sameText(row: number, source: Uint8Array, start: number, end: number): boolean {
-    const base = row * ROW_WORDS;
-    if (this.rows[base + COLUMN_LENGTH] !== end - start) return false;
-    const { bytes, at } = this.arena.place(this.rows[base + COLUMN_OFFSET] ?? 0);
-    for (let i = start; i < end; i++) if (source[i] !== bytes[at + i - start]) return false;
+  #copyRecord(row: number, arena: Arena, capacity: number): number {
+    const { view, bytes, at } = this.record(row);
+    const place = arena.allocate(RECORD_TEXT + capacity);
+    const octets = RECORD_TEXT + view.getInt32(at + WORD_LENGTH * 4, true);
+    arena.bytesOf(place).set(bytes.subarray(at, at + octets), Arena.within(place));
+    arena.viewOf(place).setInt32(Arena.within(place) + WORD_CAPACITY * 4, capacity, true);
+    this.#notePlace(row, place);
+    return place;
+  }
+
+  sameText(place: number, source: Uint8Array, start: number, end: number): boolean {
+    const view = this.arena.viewOf(place);
+    const bytes = this.arena.bytesOf(place);
+    const at = Arena.within(place);
+    if (view.getInt32(at + WORD_LENGTH * 4, true) !== end - start) return false;
+    for (let i = start; i < end; i++) if (source[i] !== bytes[at + RECORD_TEXT + i - start]) return false;
     return true;
   }
 
-  /** Everything that is referred to moves to a new arena; rows whose text is empty give their place up. */
+  /** Every record moves to a new arena; one whose text is empty gives its room up. */
   #compact(): void {
-    const { rows } = this;
     const arena = new Arena();
     for (let row = 0; row < this.count; row++) {
-      const base = row * ROW_WORDS;
-      const length = rows[base + COLUMN_LENGTH] ?? 0;
-      const capacity = length === 0 ? 0 : Arena.capacityFor(length);
-      if (length > 0) {
-        const from = this.arena.place(rows[base + COLUMN_OFFSET] ?? 0);
-        const offset = arena.allocate(capacity);
-        const to = arena.place(offset);
-        to.bytes.set(from.bytes.subarray(from.at, from.at + length), to.at);
-        this.#setOffset(row, offset);
-      } else {
-        this.#setOffset(row, 0);
-      }
-      rows[base + COLUMN_CAPACITY] = capacity;
+      const length = this.word(row, WORD_LENGTH);
+      this.#copyRecord(row, arena, length === 0 ? 0 : Arena.capacityFor(length));
     }
     this.arena = arena;
   }

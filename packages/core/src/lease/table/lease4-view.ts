@@ -1,8 +1,10 @@
 import { ipv4FromNumber } from "../../address/ip.js";
 import { emptyLease4Block, type Lease4Block, parseLease4Block } from "../dhcpd/lease4-block.js";
+import { readUsualTail } from "../dhcpd/usual-tail.js";
 import { silentSink } from "../dhcpd/statements.js";
 import { leaseTimeOf } from "../dhcpd/time-value.js";
 import type { Lease4 } from "../model.js";
+import { Arena } from "./arena.js";
 import {
   BITS_BOOTP,
   BITS_DAMAGED,
@@ -10,19 +12,19 @@ import {
   BITS_RESERVED,
   BITS_REWIND_SHIFT,
   BITS_WHOLE_BODY,
-  COLUMN_ATSFP,
-  COLUMN_BITS,
-  COLUMN_CLTT,
-  COLUMN_ENDS,
-  COLUMN_LENGTH,
-  COLUMN_OFFSET,
-  COLUMN_STARTS,
-  COLUMN_TSFP,
-  COLUMN_TSTP,
   type Lease4Rows,
-  ROW_WORDS,
+  RECORD_TEXT,
   stateBits,
   stateOfBits,
+  WORD_ATSFP,
+  WORD_BITS,
+  WORD_CLTT,
+  WORD_ENDS,
+  WORD_LENGTH,
+  WORD_ROW,
+  WORD_STARTS,
+  WORD_TSFP,
+  WORD_TSTP,
 } from "./lease4-rows.js";
 
 /** Stores a block that the general parser read: its fixed part in the columns, its whole body as text. */
@@ -32,8 +34,8 @@ export function storeLease4Block(
   block: Lease4Block,
   body: { readonly bytes: Uint8Array; readonly start: number; readonly end: number; readonly damaged: boolean },
 ): void {
-  const row = table.findOrAdd(address);
-  const base = row * ROW_WORDS;
+  const length = body.end - body.start;
+  const before = table.findOrAdd(address, length);
   const bits =
     stateBits(block.state) |
     (stateBits(block.nextState) << BITS_NEXT_SHIFT) |
@@ -42,26 +44,29 @@ export function storeLease4Block(
     (block.reserved ? BITS_RESERVED : 0) |
     BITS_WHOLE_BODY |
     (body.damaged ? BITS_DAMAGED : 0);
-  const columns = [block.starts, block.ends, block.tstp, block.tsfp, block.atsfp, block.cltt, bits];
-  const same = columns.every((value, i) => table.rows[base + COLUMN_STARTS + i] === (value | 0));
-  if (same && table.sameText(row, body.bytes, body.start, body.end)) return;
-  columns.forEach((value, i) => {
-    table.rows[base + COLUMN_STARTS + i] = value;
-  });
-  const room = table.makeRoom(row, body.end - body.start);
-  const { bytes, at } = table.arena.place(room);
-  bytes.set(body.bytes.subarray(body.start, body.end), at);
-  table.markDirty(row);
+  const words = [block.starts, block.ends, block.tstp, block.tsfp, block.atsfp, block.cltt, bits];
+  if (hasWords(table, before, words) && table.sameText(before, body.bytes, body.start, body.end)) return;
+  const place = table.makeRoom(before, length);
+  const view = table.arena.viewOf(place);
+  const at = Arena.within(place);
+  words.forEach((value, i) => view.setInt32(at + (WORD_STARTS + i) * 4, value, true));
+  table.arena.bytesOf(place).set(body.bytes.subarray(body.start, body.end), at + RECORD_TEXT);
+  table.markDirty(view.getInt32(at + WORD_ROW * 4, true));
+}
+
+function hasWords(table: Lease4Rows, place: number, words: readonly number[]): boolean {
+  const view = table.arena.viewOf(place);
+  const at = Arena.within(place);
+  return words.every((value, i) => view.getInt32(at + (WORD_STARTS + i) * 4, true) === (value | 0));
 }
 
 /** The lease in a row. Its text is only read now. */
 export function lease4Of(table: Lease4Rows, row: number, partnered: boolean): Lease4 {
-  const { rows } = table;
-  const base = row * ROW_WORDS;
-  const column = (index: number): number => rows[base + index] ?? 0;
-  const bits = column(COLUMN_BITS);
+  const { view, at } = table.record(row);
+  const word = (index: number): number => view.getInt32(at + index * 4, true);
+  const bits = word(WORD_BITS);
   const block = textOf(table, row);
-  const address = ipv4FromNumber(column(0) >>> 0);
+  const address = ipv4FromNumber(table.address(row) >>> 0);
   return {
     family: 4,
     key: address,
@@ -69,12 +74,12 @@ export function lease4Of(table: Lease4Rows, row: number, partnered: boolean): Le
     bindingState: stateOfBits(bits),
     nextBindingState: stateOfBits(bits >> BITS_NEXT_SHIFT),
     rewindBindingState: stateOfBits(bits >> BITS_REWIND_SHIFT),
-    starts: leaseTimeOf(column(COLUMN_STARTS)),
-    ends: leaseTimeOf(column(COLUMN_ENDS)),
-    cltt: leaseTimeOf(column(COLUMN_CLTT)),
-    tstp: leaseTimeOf(column(COLUMN_TSTP)),
-    tsfp: leaseTimeOf(column(COLUMN_TSFP)),
-    atsfp: leaseTimeOf(column(COLUMN_ATSFP)),
+    starts: leaseTimeOf(word(WORD_STARTS)),
+    ends: leaseTimeOf(word(WORD_ENDS)),
+    cltt: leaseTimeOf(word(WORD_CLTT)),
+    tstp: leaseTimeOf(word(WORD_TSTP)),
+    tsfp: leaseTimeOf(word(WORD_TSFP)),
+    atsfp: leaseTimeOf(word(WORD_ATSFP)),
     hardware: block.hardware,
     clientId: block.clientId,
     clientHostname: block.clientHostname,
@@ -88,11 +93,12 @@ export function lease4Of(table: Lease4Rows, row: number, partnered: boolean): Le
 
 /** What the row's text says: everything that has no column. */
 export function textOf(table: Lease4Rows, row: number): Lease4Block {
-  const base = row * ROW_WORDS;
-  const { bytes, at: start } = table.arena.place(table.rows[base + COLUMN_OFFSET] ?? 0);
-  const end = start + (table.rows[base + COLUMN_LENGTH] ?? 0);
-  const damaged = ((table.rows[base + COLUMN_BITS] ?? 0) & BITS_DAMAGED) !== 0;
+  const { view, bytes, at } = table.record(row);
+  const start = at + RECORD_TEXT;
+  const end = start + view.getInt32(at + WORD_LENGTH * 4, true);
+  const bits = view.getInt32(at + WORD_BITS * 4, true);
   const block = emptyLease4Block();
-  parseLease4Block({ bytes, start, end, damaged }, block, silentSink);
+  if ((bits & BITS_WHOLE_BODY) === 0) readUsualTail(bytes, start, end, block);
+  else parseLease4Block({ bytes, start, end, damaged: (bits & BITS_DAMAGED) !== 0 }, block, silentSink);
   return block;
 }

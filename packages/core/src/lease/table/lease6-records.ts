@@ -53,7 +53,7 @@ export class Lease6Records {
 
   takeDirty(reader: 0 | 1 | 2): ReadonlySet<string> {
     const taken = this.dirty[reader];
-    this.dirty[reader] = new Set();
+    if (taken.size > 0) this.dirty[reader] = new Set();
     return taken;
   }
 }
