@@ -102,7 +102,7 @@ function createAgentLink(from: {
     stream: randomUUID(),
     generation: () => keeper.current()?.generation ?? 0,
     onDesired: (state) => keeper.offer(state),
-    leases: () => (follower.health().identity === null ? null : follower.snapshot()),
+    leases: () => (follower.health().identity === null ? null : follower.pages()),
     saveIdentity: (renewed) => saveIdentity(paths.state, ports.files, renewed),
     wire: () => wireOf().answers(),
     onProbe: (addresses) => wireOf().want(addresses),

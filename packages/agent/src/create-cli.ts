@@ -1,6 +1,7 @@
 import { BERTH_VERSION } from "@berth/core";
 import { EnvironmentError, failureText } from "@berth/host";
 import { Command, CommanderError } from "commander";
+import { registerAdopt } from "./commands/adopt.js";
 import type { AgentCliPorts } from "./commands/agent-cli-ports.js";
 import { registerCheck } from "./commands/check.js";
 import { registerInspect } from "./commands/inspect.js";
@@ -36,6 +37,7 @@ export function createAgentCli(ports: AgentCliPorts): Command {
   registerInspect(program, ports);
   registerLeases(program, ports, (options) => followLeasesFile(options, ports));
   registerRender(program, ports);
+  registerAdopt(program, ports);
   registerStopDaemons(program, ports);
   return program;
 }

@@ -8,6 +8,7 @@ import { apiTokenCommands } from "./commands/api-token.js";
 import { completionCommand } from "./commands/completion.js";
 import { exportCommands } from "./commands/export.js";
 import { importCommands } from "./commands/import.js";
+import { importPlanCommand } from "./commands/import-plan.js";
 import { leaseCommands } from "./commands/lease.js";
 import { machineCommands } from "./commands/machine.js";
 import { nameCommands } from "./commands/name.js";
@@ -64,7 +65,7 @@ export function createCli(ports: CliPorts): Command {
   statusCommand(program, context);
   subnetCommands(program, context);
   machineCommands(program, context);
-  importCommands(program, context);
+  importPlanCommand(importCommands(program, context), context);
   exportCommands(program, context);
   allocationCommands(program, context);
   leaseCommands(program, context);

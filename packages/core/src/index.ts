@@ -24,6 +24,7 @@ export { formatTime } from "./lease/dhcpd/time-value.js";
 export * from "./lease/follow.js";
 export * from "./lease/kea/kea-reader.js";
 export * from "./lease/kea/kea-files.js";
+export { isKeaHead } from "./lease/kea/kea-line.js";
 
 // interface: addresses of a host and their verdicts
 export type * from "./interface/model.js";
@@ -108,6 +109,7 @@ export * from "./ipam/change-record.js";
 export * from "./ipam/domain-of-name.js";
 export * from "./ipam/check-ledger.js";
 export * from "./ipam/enroll-all.js";
+export * from "./ipam/import-all.js";
 
 // import: machines as other systems have them
 export * from "./import/import-row.js";
@@ -117,6 +119,11 @@ export * from "./import/read-maas.js";
 export * from "./import/read-netbox.js";
 export * from "./import/shared-addresses.js";
 export * from "./import/finish-rows.js";
+
+// adopt: an existing dhcpd.conf read into a plan
+export * from "./adopt/plan.js";
+export type { ConfFiles } from "./adopt/conf-tree.js";
+export * from "./adopt/adopt-conf.js";
 
 // desired: what one rack must run
 export * from "./desired/schema.js";
@@ -129,6 +136,7 @@ export * from "./desired/retirement.js";
 export type { PlanPolicy, PlanSources } from "./plan/site-view.js";
 export * from "./plan/assign-slices.js";
 export * from "./plan/plan-racks.js";
+export { pairsIn, type Pair, type Pairs } from "./plan/pair-racks.js";
 export * from "./plan/number-zones.js";
 
 // dhcpd: desired state to dhcpd.conf

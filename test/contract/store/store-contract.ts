@@ -47,6 +47,7 @@ export const subnet: Subnet = {
   ntp: null,
   leaseTime: 600,
   maxLeaseTime: 1200,
+  dhcp: { boot: { bios: "undionly.kpxe" }, mtu: 9000, snippet: 'option www-server "x";\n' },
   heldUntil: 1_700_000_000_000,
   createdAt: 1_600_000_000_123,
 };

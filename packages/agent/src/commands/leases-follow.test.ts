@@ -54,6 +54,19 @@ describe("berth-agent leases FILE --follow", () => {
     expect(lines()[2]).toMatch(/^\S+Z {2}192\.0\.2\.2 {2}gone$/);
   });
 
+  it("follows a file of Kea's, which it knows by its content", async () => {
+    const line = (host: number): string => `192.0.2.${host},00:00:5e:00:53:0${host},,600,4000000000,1,0,0,node-${host},0,\n`;
+    await writeFile(
+      file,
+      `address,hwaddr,client_id,valid_lifetime,expire,subnet_id,fqdn_fwd,fqdn_rev,hostname,state,user_context\n${line(1)}`,
+    );
+    start(false);
+    await until(() => lines().length === 1);
+    await appendFile(file, line(2));
+    await until(() => lines().length === 2);
+    expect(lines()[1]).toMatch(/192\.0\.2\.2 {2}active {2}00:00:5e:00:53:02 {2}until \S+ {2}node-2$/);
+  });
+
   it("waits for a file that is not there yet", async () => {
     start(true);
     await writeFile(file, lease(1, "late"));

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { lease4Contract, lease6Contract, type Lease } from "@berth/core";
-import { createLog } from "@berth/host";
-import { followLeases } from "../observe/leases/follow-leases.js";
+import { createLog, EnvironmentError, localFollowFiles } from "@berth/host";
+import { followKeaLeases, followLeases } from "../observe/leases/follow-leases.js";
+import { isKeaFile } from "../observe/leases/read-leases.js";
 import type { LeaseChange, LeaseFollower } from "../observe/leases/model.js";
 import type { AgentCliPorts } from "./agent-cli-ports.js";
 
@@ -9,14 +10,16 @@ export type LeasesFollowPorts = Pick<AgentCliPorts, "clock" | "stdout" | "stderr
 
 /**
  * `berth-agent leases FILE --follow`: prints the table, then every change until the program is asked to end. A file that is not there yet
- * is waited for; trouble with it is told on standard error.
+ * is waited for, as dhcpd's: Kea's is only recognised by what it holds. Trouble with it is told on standard error.
  */
 export async function followLeasesFile(
   options: { readonly file: string; readonly json: boolean },
   ports: LeasesFollowPorts,
 ): Promise<void> {
   const log = createLog({ level: "warn", write: (line) => ports.stderr(`${options.file}: ${messageOf(line)}\n`) });
-  const follower = followLeases(resolve(options.file), { clock: ports.clock, log });
+  const path = resolve(options.file);
+  const follow = (await isKeaNow(path)) ? followKeaLeases : followLeases;
+  const follower = follow(path, { clock: ports.clock, log });
   follower.onChange((change) => {
     const now = ports.clock.now();
     const print = options.json ? jsonLine : textLine;
@@ -24,6 +27,16 @@ export async function followLeasesFile(
     if (lines.length > 0) ports.stdout(lines.join(""));
   });
   await follower.run(ports.signal);
+}
+
+/** A file that cannot be read now is the follower's to tell of. */
+async function isKeaNow(path: string): Promise<boolean> {
+  try {
+    return await isKeaFile(path, localFollowFiles);
+  } catch (error) {
+    if (error instanceof EnvironmentError) return false;
+    throw error;
+  }
 }
 
 interface Told {

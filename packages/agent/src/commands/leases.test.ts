@@ -82,6 +82,22 @@ describe("berth-agent leases", () => {
     await expect(run("x.leases", "--follow", "--now", "2026-01-01")).rejects.toThrow(/--now/);
   });
 
+  it("knows a file of Kea's by its content, and reads what its clean-up keeps beside it", async () => {
+    const file = join(folder, "leases4.csv");
+    const header = "address,hwaddr,client_id,valid_lifetime,expire,subnet_id,fqdn_fwd,fqdn_rev,hostname,state,user_context\n";
+    const line = (host: number, expire: number): string =>
+      `192.0.2.${host},02:53:00:00:00:0${host},,600,${expire},1,0,0,node-${host},0,\n`;
+    writeFileSync(`${file}.2`, header + line(1, 4_000_000_000) + line(2, 4_000_000_000));
+    writeFileSync(file, header + line(2, 1_700_000_000));
+    const { code, json, stdout } = await run(file, "--json");
+    expect(code).toBe(0);
+    expect(json().leases).toMatchObject({
+      "192.0.2.1": { state: "active", in_use: true, mac: "02:53:00:00:00:01", dns_label: "node-1" },
+      "192.0.2.2": { state: "active", in_use: false, ends: "2023-11-14T22:13:20Z" },
+    });
+    expect(stdout).toContain('"diagnostics":[]');
+  });
+
   it("takes a missing file for an empty one and says so", async () => {
     const { code, json } = await run(join(folder, "none"), "--json");
     expect(code).toBe(0);

@@ -1,6 +1,6 @@
-import { createLeaseReader, type LeaseReader } from "@berth/core";
-import { EnvironmentError, failureText, localFollowFiles, type Clock, type FollowFiles } from "@berth/host";
+import { EnvironmentError, failureText, localFollowFiles, type Clock } from "@berth/host";
 import { Option, type Command } from "commander";
+import { readLeases } from "../observe/leases/read-leases.js";
 import { leasesJson, leasesText } from "./leases-view.js";
 
 /** What the command needs of the world. */
@@ -20,16 +20,14 @@ export interface LeasesOptions {
   readonly json?: true;
 }
 
-const READ_BYTES = 1024 * 1024;
-
 /** Prints the table and then every change until the program is asked to end. */
 export type FollowLeases = (options: { readonly file: string; readonly json: boolean }) => Promise<void>;
 
-/** Adds `berth-agent leases FILE`: what a leases file of dhcpd says, as of now or another time, or as it goes on. */
+/** Adds `berth-agent leases FILE`: what a leases file of dhcpd or Kea says, as of now or another time, or as it goes on. */
 export function registerLeases(program: Command, ports: LeasesPorts, follow: FollowLeases): Command {
   return program
     .command("leases")
-    .description("print what a leases file of dhcpd says (IPv4 or IPv6)")
+    .description("print what a leases file of dhcpd or Kea says (IPv4 or IPv6, told by its content)")
     .argument("<file>", "the leases file, for example /var/lib/dhcp/dhcpd.leases")
     .option("--now <time>", "judge as of this time (ISO 8601) instead of the clock")
     .option("--final", "the file gets no more: accept an unclosed last block")
@@ -71,27 +69,6 @@ export async function runLeases(file: string, options: LeasesOptions, ports: Lea
 
 function isJson(options: LeasesOptions): boolean {
   return options.json === true || options.output === "json";
-}
-
-/** Reads the file once to its end, a piece at a time. */
-export async function readLeases(
-  path: string,
-  final: boolean,
-  files: Pick<FollowFiles, "open">,
-): Promise<{ readonly reader: LeaseReader; readonly missing: boolean }> {
-  const reader = createLeaseReader();
-  const file = await files.open(path);
-  if (file === null) return { reader, missing: true };
-  try {
-    const buffer = new Uint8Array(READ_BYTES);
-    for (let length = await file.read(buffer, 0); length > 0; length = await file.read(buffer, reader.offset)) {
-      reader.push(buffer.subarray(0, length));
-    }
-    reader.finish(final);
-  } finally {
-    await file.close();
-  }
-  return { reader, missing: false };
 }
 
 const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;

@@ -14,7 +14,7 @@ import {
   type HostReport,
   type IpAddress,
   type LeaseChanges,
-  type LeaseReport,
+  type LeasePages,
   type LinkEffect,
   type LinkEvent,
   type LinkState,
@@ -50,7 +50,7 @@ export interface LinkOptions {
   /** Takes a desired state; it is on the disk when this resolves with null. A problem is why it was refused. */
   readonly onDesired: (state: DesiredState) => Promise<Problem | null>;
   /** All leases as they are now; null while the leases file has not been read. */
-  readonly leases: () => readonly LeaseReport[] | null;
+  readonly leases: () => LeasePages | null;
   /** Keeps a renewed certificate or new addresses of the region; durable when it resolves. */
   readonly saveIdentity: (identity: Identity) => Promise<void>;
   readonly dial?: DialRegion;

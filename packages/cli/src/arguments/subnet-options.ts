@@ -1,7 +1,9 @@
+import type { CliPorts } from "../cli-ports.js";
 import type { RangeText } from "./parse-range.js";
+import { subnetDhcpChange, type SubnetDhcpOptions } from "./subnet-dhcp-options.js";
 
 /** The options of `berth subnet create` and `set`, as commander hands them on; `none` clears what is there. */
-export interface SubnetOptions {
+export interface SubnetOptions extends SubnetDhcpOptions {
   readonly domain?: string;
   readonly site?: string;
   readonly gateway?: string;
@@ -18,7 +20,7 @@ export interface SubnetOptions {
 }
 
 /** The body of the request that they mean: only what was named. */
-export function subnetChange(options: SubnetOptions): Record<string, unknown> {
+export async function subnetChange(options: SubnetOptions, ports: CliPorts): Promise<Record<string, unknown>> {
   const { dns, domain, gateway, leaseTime, maxLeaseTime, mode, ntp, reserve, window } = options;
   const enlistment = named({ pool: options.pool, sliceLength: options.sliceLength, leaseTime: options.enlistLease });
   return named({
@@ -32,6 +34,7 @@ export function subnetChange(options: SubnetOptions): Record<string, unknown> {
     maxLeaseTime,
     dns: servers(dns),
     ntp: servers(ntp),
+    dhcp: await subnetDhcpChange(options, ports),
   });
 }
 

@@ -5,6 +5,7 @@ import {
   subnetViewSchema,
   type ImportReading,
   type ImportedMachine,
+  type ImportedSubnetView,
   type ImportedView,
 } from "@berth/core";
 import type { CliContext } from "../cli-context.js";
@@ -38,7 +39,12 @@ const COLUMNS: readonly Column<ImportedMachine>[] = [
   { title: "", cell: ({ created }) => (created ? "new" : "as before") },
 ];
 
-export function importCommands(program: Command, context: CliContext): void {
+const SUBNET_COLUMNS: readonly Column<ImportedSubnetView>[] = [
+  { title: "SUBNET", cell: ({ prefix }) => prefix },
+  { title: "", cell: ({ created }) => (created ? "new" : "as before") },
+];
+
+export function importCommands(program: Command, context: CliContext): Command {
   const command = program
     .command("import")
     .description("enroll machines that another system knows: all of them, or none while one row is refused");
@@ -54,6 +60,7 @@ export function importCommands(program: Command, context: CliContext): void {
       .action((files: readonly string[], flags: ImportFlags) =>
         runImport(context, { format: format as ImportFormat, files, flags }),
       );
+  return command;
 }
 
 interface ImportOrder {
@@ -76,7 +83,10 @@ async function runImport(context: CliContext, order: ImportOrder): Promise<void>
   const dryRun = order.flags.dryRun === true || reading.refusals.length > 0;
   const { rows } = reading;
   const asking = `asking the coordinator about ${rows.length} machines`;
-  const answer = rows.length === 0 ? null : await withProgress(context.ports.stderr, asking, sendImport(client, rows, dryRun));
+  const answer =
+    rows.length === 0
+      ? null
+      : await withProgress(context.ports.stderr, asking, sendImport(client, { subnets: [], rows, dryRun }));
   const problems = [...reading.refusals, ...(answer?.kind === "refused" ? answer.problems : [])];
   if (problems.length > 0 || answer?.kind !== "accepted") {
     context.note(`${rows.length} machines read, ${problems.length} reasons against it; nothing was imported`);
@@ -93,8 +103,12 @@ async function readRows(context: CliContext, client: ApiClient, { files, flags, 
   return finishRows(reading, { names, onlyAddressed, subnet });
 }
 
-function showImported(context: CliContext, view: ImportedView): void {
-  context.show(view, ({ machines }) => formatTable(machines, COLUMNS));
+export function showImported(context: CliContext, view: ImportedView): void {
+  context.show(view, ({ machines, subnets }) =>
+    subnets.length === 0
+      ? formatTable(machines, COLUMNS)
+      : `${formatTable(subnets, SUBNET_COLUMNS)}\n${formatTable(machines, COLUMNS)}`,
+  );
   const done = view.dryRun ? "would be imported" : "imported";
   context.note(`${view.machines.length} machines ${done}: ${view.created} new, ${view.unchanged} as before`);
 }

@@ -3,6 +3,7 @@ import { dhcpModeSchema, subnetViewSchema, type SubnetView } from "@berth/core";
 import { parseCount, parseDuration } from "../arguments/parse-duration.js";
 import { collectRange, collectText, parseRange } from "../arguments/parse-range.js";
 import { changePath, withDryRun, type ChangeFlags } from "../arguments/dry-run.js";
+import { withDhcpOptions } from "../arguments/subnet-dhcp-options.js";
 import { subnetChange, type SubnetOptions } from "../arguments/subnet-options.js";
 import type { CliContext } from "../cli-context.js";
 import { apiPath } from "../connection/api-client.js";
@@ -56,7 +57,8 @@ function createCommand(subnet: Command, context: CliContext): void {
   withDryRun(withSubnetOptions(create)).action(async (prefix: string, options: SubnetOptions & ChangeFlags) => {
     const client = await context.connect();
     const { site } = options;
-    const body = { prefix, mode: impliedMode(options), ...(site === undefined ? {} : { site }), ...subnetChange(options) };
+    const change = await subnetChange(options, context.ports);
+    const body = { prefix, mode: impliedMode(options), ...(site === undefined ? {} : { site }), ...change };
     const created = await client.call({
       method: "POST",
       path: changePath(context, options, "subnets"),
@@ -74,7 +76,7 @@ function setCommand(subnet: Command, context: CliContext): void {
     .argument("<subnet>", REFERENCE)
     .option("--domain <name>", "domain of its machines' names");
   withDryRun(withSubnetOptions(set)).action(async (reference: string, options: SubnetOptions & ChangeFlags) => {
-    const body = subnetChange(options);
+    const body = await subnetChange(options, context.ports);
     if (Object.keys(body).length === 0) set.error("error: nothing to change: name at least one option");
     const client = await context.connect();
     const path = changePath(context, options, "subnets", reference);
@@ -84,7 +86,7 @@ function setCommand(subnet: Command, context: CliContext): void {
 }
 
 function withSubnetOptions(command: Command): Command {
-  return command
+  return withDhcpOptions(command)
     .option("--gateway <address>", "router of the network")
     .addOption(
       new Option(
@@ -147,8 +149,18 @@ function subnetText(view: SubnetView, nowMs: number): string {
     ["DNS", view.dns === null ? "decided from the topology" : view.dns.join(", ")],
     ["NTP", view.ntp === null ? "decided from the topology" : view.ntp.join(", ")],
     ["Lease time", `${view.leaseTime} s, at most ${view.maxLeaseTime} s`],
+    ["DHCP", view.dhcp === null ? "" : dhcpText(view.dhcp)],
     ["Allocated", `${view.allocations}, ${view.quarantined} released ones rest`],
     ["Racks", view.racks.join(", ")],
     ["Age", formatAge(view.createdAt, nowMs)],
   ]);
+}
+
+/** One line: everything but a snippet's text is short. */
+function dhcpText(dhcp: NonNullable<SubnetView["dhcp"]>): string {
+  return Object.entries(dhcp)
+    .map(([name, value]) =>
+      name === "snippet" ? `${name} of ${String(value).split("\n").length} lines` : `${name} ${JSON.stringify(value)}`,
+    )
+    .join(", ");
 }

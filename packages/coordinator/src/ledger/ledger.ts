@@ -6,6 +6,8 @@ import type {
   EnlistRequest,
   EnrollRequest,
   IpAddress,
+  Imported,
+  ImportRequest,
   Machine,
   MachineChange,
   NameRecord,
@@ -60,8 +62,8 @@ export interface Ledger {
   changeSubnet(id: number, change: Partial<SubnetRequest>, by?: By): Promise<Result<Subnet>>;
   removeSubnet(id: number, by?: By): Promise<Result<Subnet>>;
   enroll(request: EnrollRequest, by?: By): Promise<Result<Enrolled>>;
-  /** All of them in one commit, or none and every refusal, at `machines[12]....`. */
-  enrollAll(requests: readonly EnrollRequest[], by?: By): Promise<Result<readonly Enrolled[]>>;
+  /** Subnets and machines in one commit, or none and every refusal, at `subnets[2]....` and `machines[12]....`. */
+  importAll(request: ImportRequest, by?: By): Promise<Result<Imported>>;
   /** By machine id, name or NIC. Its addresses rest before anybody else gets them. */
   release(machine: string, by?: By): Promise<Result<Machine>>;
   /** Writes a machine down that has no address yet. */

@@ -1,9 +1,9 @@
 import {
   changeMachine,
-  enrollAll,
   enlistMachine,
   enrollMachine,
   findMachine,
+  importAll,
   releaseMachine,
   type LedgerState,
   type Machine,
@@ -14,7 +14,7 @@ import { taggedMachineOf } from "./entity-tag.js";
 import type { Ledger } from "./ledger.js";
 import { newIds } from "./new-id.js";
 
-type MachineCommands = Pick<Ledger, "enroll" | "enrollAll" | "enlist" | "changeMachine" | "release">;
+type MachineCommands = Pick<Ledger, "enroll" | "importAll" | "enlist" | "changeMachine" | "release">;
 
 export function machineCommands(state: LedgerState, queue: CommitQueue): MachineCommands {
   const current = (reference: string) => (): unknown => {
@@ -29,12 +29,13 @@ export function machineCommands(state: LedgerState, queue: CommitQueue): Machine
         decide: ({ observed, now }) => enrollMachine(state, request, { observed, now, ...newIds(state) }),
         subject: ({ machine, allocation }) => `${machine.id} ${allocation.name} ${allocation.address}`,
       }),
-    enrollAll: (requests, by) =>
+    importAll: (request, by) =>
       queue.submit({
         ...askerOf(by),
         action: "import-machines",
-        decide: ({ observed, now }) => enrollAll(state, requests, { observed, now, newIds: () => newIds(state) }),
-        subject: (enrolled) => `${enrolled.length} machines`,
+        decide: ({ observed, now }) => importAll(state, request, { observed, now, newIds: () => newIds(state) }),
+        subject: ({ machines, subnets }) =>
+          `${machines.length} machines${subnets.length === 0 ? "" : ` and ${subnets.length} subnets`}`,
       }),
     enlist: (request, by) =>
       queue.submit({

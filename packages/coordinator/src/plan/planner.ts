@@ -1,5 +1,6 @@
 import {
   numberZones,
+  pairsIn,
   planRacks,
   prefixContains,
   slicesIn,
@@ -155,7 +156,8 @@ class LedgerPlanner implements Planner {
     };
     const views = racks();
     const merged = topology === undefined ? {} : { topology: topology() };
-    const plan = planRacks({ ...ledgerView, racks: views, now, policy, ...merged }, slicesIn(this.#memory.states()));
+    const before = [...this.#memory.states()];
+    const plan = planRacks({ ...ledgerView, racks: views, now, policy, ...merged }, slicesIn(before), pairsIn(before));
     this.#problems = plan.problems;
     const { desired, serials } = this.#number(plan, views, now);
     if (desired.length > 0 || serials.length > 0) await store.plans.save(desired, serials);

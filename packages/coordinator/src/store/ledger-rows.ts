@@ -35,6 +35,7 @@ export function subnetRow(subnet: Subnet): NewRow<"subnet"> {
     ntp: nullableJson(subnet.ntp),
     lease_time: subnet.leaseTime,
     max_lease_time: subnet.maxLeaseTime,
+    dhcp: nullableJson(subnet.dhcp ?? null),
     held_until: subnet.heldUntil ?? null,
     created_at: subnet.createdAt,
   };
@@ -43,6 +44,7 @@ export function subnetRow(subnet: Subnet): NewRow<"subnet"> {
 /** Text in the database was written by {@link subnetRow} from checked values, so it is taken as it stands. */
 export function subnetFromRow(row: Row<"subnet">): Subnet {
   const enlistment = fromNullableJson<Subnet["enlistment"]>(row.enlistment);
+  const dhcp = fromNullableJson<NonNullable<Subnet["dhcp"]>>(row.dhcp);
   const former = row.mode !== "link-local" && enlistment !== null;
   return {
     id: row.id,
@@ -59,6 +61,7 @@ export function subnetFromRow(row: Row<"subnet">): Subnet {
     ntp: fromNullableJson<Subnet["ntp"]>(row.ntp),
     leaseTime: row.lease_time,
     maxLeaseTime: row.max_lease_time,
+    ...(dhcp === null ? {} : { dhcp }),
     ...(row.held_until === null ? {} : { heldUntil: row.held_until }),
     createdAt: row.created_at,
   };

@@ -4,6 +4,7 @@ import { firstSchema } from "./first-schema.js";
 import { namesSchema } from "./names-schema.js";
 import { tokenReplaces } from "./token-replaces.js";
 import { sharedLedgerSchema } from "./shared-ledger-schema.js";
+import { subnetDhcpSchema } from "./subnet-dhcp-schema.js";
 import { topologySchema } from "./topology-schema.js";
 import { wireSchema } from "./wire-schema.js";
 
@@ -15,7 +16,8 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0004-names-and-reservations": { up: namesSchema },
   "0005-api-token": { up: apiTokenSchema },
   "0006-shared-ledger": { up: sharedLedgerSchema },
-  "0007-wire": { up: wireSchema },
+  "0007-subnet-dhcp": { up: subnetDhcpSchema },
+  "0008-wire": { up: wireSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

@@ -64,6 +64,7 @@ interface SubnetTable {
   readonly ntp: string | null;
   readonly lease_time: number;
   readonly max_lease_time: number;
+  readonly dhcp: string | null;
   readonly held_until: number | null;
   readonly created_at: number;
 }

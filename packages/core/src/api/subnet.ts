@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { subnetDhcpChangeSchema } from "../desired/dhcp-settings.js";
 import { dhcpModeSchema, domainNameSchema, ipAddressSchema, ipPrefixSchema } from "../desired/schema.js";
 
 const SECONDS_MAX = 2_147_483_647;
@@ -27,6 +28,7 @@ const changeable = {
   ntp: serversSchema.exactOptional(),
   leaseTime: secondsSchema.exactOptional(),
   maxLeaseTime: secondsSchema.exactOptional(),
+  dhcp: subnetDhcpChangeSchema.nullable().exactOptional(),
 };
 
 /**
@@ -45,6 +47,11 @@ export type SubnetCreate = z.input<typeof subnetCreateSchema>;
 export const subnetChangeSchema = z.strictObject(changeable);
 export type SubnetChange = z.input<typeof subnetChangeSchema>;
 
+/** As it is set: text where the settings have addresses and prefixes. */
+const subnetDhcpViewSchema = z
+  .looseObject({})
+  .meta({ description: "What is set of its DHCP, in the form in which it is changed." });
+
 const rangeViewSchema = z.object({ first: z.string(), last: z.string() });
 
 export const subnetViewSchema = z
@@ -62,6 +69,7 @@ export const subnetViewSchema = z
     ntp: z.array(z.string()).nullable(),
     leaseTime: z.int(),
     maxLeaseTime: z.int(),
+    dhcp: subnetDhcpViewSchema.nullable(),
     createdAt: z.string(),
     allocations: z.int().meta({ description: "Static allocations in this subnet." }),
     quarantined: z.int().meta({ description: "Released addresses that still rest." }),

@@ -105,3 +105,45 @@ export type DesiredFailover = z.infer<typeof failoverSchema>;
 /** A network that is on none of the rack's links. Relays on it forward to `server`, an address of this rack. */
 export const relaySchema = z.strictObject({ server: ipAddressSchema });
 export type DesiredRelay = z.infer<typeof relaySchema>;
+
+/** How an operator wishes a window to be shared by the two racks of its network. Times in seconds. */
+export const failoverWishSchema = z.strictObject({
+  mclt: failoverSchema.shape.mclt.exactOptional(),
+  split: failoverSchema.shape.split.exactOptional(),
+  port: failoverSchema.shape.port.exactOptional(),
+});
+export type FailoverWish = z.infer<typeof failoverWishSchema>;
+
+/** Which racks serve a network that is on none of their links: those that have one of the addresses to which its relays forward. */
+export const relayWishSchema = z.strictObject({ servers: z.array(ipAddressSchema).min(1).max(4) });
+
+/** All that an operator may set of a subnet's DHCP. */
+export const subnetDhcpSchema = dhcpSettingsSchema.extend({
+  failover: failoverWishSchema.exactOptional(),
+  relay: relayWishSchema.exactOptional(),
+});
+export type SubnetDhcp = z.infer<typeof subnetDhcpSchema>;
+
+const wishes = subnetDhcpSchema.shape;
+
+/** Changes what it names and leaves the rest; null takes a setting away. */
+export const subnetDhcpChangeSchema = z.strictObject({
+  routers: wishes.routers.nullable().exactOptional(),
+  domainSearch: wishes.domainSearch.nullable().exactOptional(),
+  mtu: wishes.mtu.nullable().exactOptional(),
+  minLeaseTime: wishes.minLeaseTime.nullable().exactOptional(),
+  routes: wishes.routes.nullable().exactOptional(),
+  options: wishes.options.nullable().exactOptional(),
+  boot: wishes.boot.nullable().exactOptional(),
+  snippet: wishes.snippet.nullable().exactOptional(),
+  failover: wishes.failover.nullable().exactOptional(),
+  relay: wishes.relay.nullable().exactOptional(),
+});
+export type SubnetDhcpChange = z.infer<typeof subnetDhcpChangeSchema>;
+
+/** The settings after a change; null when nothing is set. */
+export function changeSubnetDhcp(before: SubnetDhcp | undefined, change: SubnetDhcpChange | null): SubnetDhcp | null {
+  if (change === null) return null;
+  const entries = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null);
+  return entries.length === 0 ? null : (Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))));
+}

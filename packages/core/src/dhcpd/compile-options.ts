@@ -6,7 +6,7 @@ import { ipPrefix } from "../address/prefix.js";
 import type { BootChoices, LeaseTimes, NamedOption, Route, SubnetOptions } from "./config.js";
 
 /** The options of a subnet's own prefix. */
-export function compileOptions(subnet: DesiredSubnet): SubnetOptions {
+export function compileOptions(subnet: Pick<DesiredSubnet, "dhcp" | "gateway" | "domain" | "dns" | "ntp">): SubnetOptions {
   const { dhcp = {} } = subnet;
   const routers = dhcp.routers ?? (subnet.gateway === null ? [] : [subnet.gateway]);
   return {

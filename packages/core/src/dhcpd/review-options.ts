@@ -8,9 +8,11 @@ import { reviewSnippet } from "./snippet.js";
 /** What a DHCP message carries of options, less than half of what RFC 3396 would let a client take: an option is one octet of length. */
 const OPTION_OCTETS_MAX = 255;
 
-/** Reviews what machines of a subnet are told. */
-export function reviewOptions(subnet: SubnetDeclaration): Problem[] {
-  const at = `subnet ${subnet.prefix}`;
+/** What machines of a subnet are told. */
+type Told = Pick<SubnetDeclaration, "prefix" | "options" | "boot" | "snippet">;
+
+/** Reviews it; `at` names the subnet. */
+export function reviewOptions(subnet: Told, at = `subnet ${subnet.prefix}`): Problem[] {
   return [
     ...reviewAddresses(subnet, at),
     ...reviewRouters(subnet, at),
@@ -20,7 +22,7 @@ export function reviewOptions(subnet: SubnetDeclaration): Problem[] {
   ];
 }
 
-function reviewAddresses({ options, boot }: SubnetDeclaration, at: string): Problem[] {
+function reviewAddresses({ options, boot }: Told, at: string): Problem[] {
   const { routers, domainNameServers, ntpServers, more, routes } = options;
   const lists: [string, readonly IpAddress[]][] = [
     ["routers", routers],
@@ -39,12 +41,13 @@ function reviewAddresses({ options, boot }: SubnetDeclaration, at: string): Prob
         code: "option-not-an-ipv4-address",
         at,
         message: `${option} holds '${address}', which is not an IPv4 address`,
+        remedy: "give IPv4 addresses",
       })),
   );
 }
 
 /** A router that is not on the link is none. A prefix of one address is on no link with anybody, there it is usual. */
-function reviewRouters({ prefix, options }: SubnetDeclaration, at: string): Problem[] {
+function reviewRouters({ prefix, options }: Told, at: string): Problem[] {
   if (prefix.endsWith("/32")) return [];
   const off = options.routers.filter((router) => parseIpAddress(router) !== null && !prefixContains(prefix, router));
   const problems: Problem[] = off.map((router) => ({
@@ -68,7 +71,7 @@ function reviewRouters({ prefix, options }: SubnetDeclaration, at: string): Prob
 }
 
 /** A longer option is split over several, which firmware does not join again. */
-function reviewSizes({ options }: SubnetDeclaration, at: string): Problem[] {
+function reviewSizes({ options }: Told, at: string): Problem[] {
   // Uncompressed, RFC 1035 §3.1: a length octet before each label and a zero at the end.
   const search = options.domainSearch.reduce((sum, name) => sum + name.length + 2, 0);
   const routes = options.routes.length * 9;

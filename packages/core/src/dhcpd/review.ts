@@ -15,7 +15,7 @@ export function reviewDhcpd(config: DhcpdConfig): Problem[] {
   return [
     ...reviewPrefixes([...subnets.map((subnet) => subnet.prefix), ...config.carriers]),
     ...subnets.flatMap(reviewSubnet),
-    ...subnets.flatMap(reviewOptions),
+    ...subnets.flatMap((subnet) => reviewOptions(subnet)),
     ...reviewFailovers(config),
     ...reviewRanges(ranges),
     ...reviewHosts(config.hosts, subnets, ranges),

@@ -43,8 +43,8 @@ interface Token {
  */
 export function reviewSnippet(snippet: string, at: string): Problem[] {
   const problems: Problem[] = [];
-  const add = (code: string, line: number, message: string, remedy?: string): void => {
-    problems.push({ code, at: `${at} snippet line ${line}`, message, ...(remedy === undefined ? {} : { remedy }) });
+  const add = (code: string, line: number, message: string, remedy = BALANCE): void => {
+    problems.push({ code, at: `${at} snippet line ${line}`, message, remedy });
   };
   const odd = oddCharacter(snippet);
   if (odd !== null) {
@@ -65,6 +65,9 @@ export function reviewSnippet(snippet: string, at: string): Problem[] {
   return problems;
 }
 
+const BALANCE = "balance its braces and quotes";
+const LEAVE_OUT = "leave it out";
+
 type Add = (code: string, line: number, message: string, remedy?: string) => void;
 
 function reviewTokens(tokens: readonly Token[], add: Add): void {
@@ -73,7 +76,7 @@ function reviewTokens(tokens: readonly Token[], add: Add): void {
     const begins = ENDS.has(tokens[place - 1]?.kind ?? ";");
     const word = token.text.toLowerCase();
     const reason = token.kind === "word" && (begins || word === "execute") ? FORBIDDEN.get(word) : undefined;
-    if (reason !== undefined) add("snippet-forbidden", token.line, `'${word}' may not stand in a snippet: ${reason}`);
+    if (reason !== undefined) add("snippet-forbidden", token.line, `'${word}' may not stand in a snippet: ${reason}`, LEAVE_OUT);
     if (begins && SETTERS.has(word)) reviewOption(tokens.slice(place, place + 5), add);
     if (token.kind === "{") open.push(token.line);
     if (token.kind === "}" && open.pop() === undefined) {
@@ -102,7 +105,13 @@ function reviewOption(words: readonly Token[], add: Add): void {
   }
   const unnamed = /^unknown-(\d+)$/.exec(plainName);
   const taken = FORBIDDEN_OPTIONS.has(plainName) || FORBIDDEN_CODES.has(Number(unnamed?.[1] ?? 0));
-  if (taken) add("snippet-forbidden", name.line, `option ${plainName} may not be set in a snippet: it follows from the network`);
+  if (taken)
+    add(
+      "snippet-forbidden",
+      name.line,
+      `option ${plainName} may not be set in a snippet: it follows from the network`,
+      LEAVE_OUT,
+    );
 }
 
 /** The line of the first character that may not be there, or null. */

@@ -5,7 +5,7 @@ import type { Problem } from "../problem.js";
 import { describeHolder, formatRange } from "./check-subnet.js";
 import type { Reservation } from "./model.js";
 import type { Observed } from "./observed.js";
-import type { SubnetSpace } from "./subnet-space.js";
+import { routersOf, type SubnetSpace } from "./subnet-space.js";
 import { OBSERVATION_WINDOW_MS, strangerOnWire } from "./wire-sightings.js";
 
 export interface Asked {
@@ -37,6 +37,8 @@ function declaredReasons(space: SubnetSpace, address: IpAddress): Problem[] {
   const problems: Problem[] = [];
   if (subnet.gateway === address)
     problems.push(problem("address-is-gateway", `${address} is the gateway of ${subnet.prefix}`, ELSEWHERE));
+  if (routersOf(subnet).includes(address))
+    problems.push(problem("address-is-gateway", `${address} is a router of ${subnet.prefix}`, ELSEWHERE));
   for (const kind of ["dns", "ntp"] as const) {
     if (subnet[kind]?.includes(address) !== true) continue;
     problems.push(

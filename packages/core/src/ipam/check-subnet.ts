@@ -12,6 +12,7 @@ import {
 } from "../address/prefix.js";
 import { checkHostName } from "../names/host-name.js";
 import type { Problem } from "../problem.js";
+import { checkDhcpSettings } from "./check-dhcp-settings.js";
 import { checkDomain } from "./check-domain.js";
 import { checkEnlistment, checkPrefixAgainstPools } from "./check-enlistment.js";
 import type { LedgerState } from "./ledger-state.js";
@@ -56,6 +57,7 @@ export function checkSubnet(subnet: Subnet, state: LedgerState): readonly Proble
     ...checkServers(subnet),
     ...checkEnlistment(subnet, state),
     ...checkTimes(subnet),
+    ...checkDhcpSettings(subnet, state),
   ];
 }
 

@@ -194,7 +194,7 @@ describe("reservations", () => {
     expect(codes(desk.reserve("10.0.0.2", "10.0.0.14", "exclusion"))).toEqual([]);
     expect(given(desk.add({ machine: "m1" }))).toBe("subnet-exhausted");
     desk.release("m1");
-    expect(codes(desk.apply(removeSubnet(desk.state, 1, desk.now)))).toEqual([]);
+    expect(codes(desk.apply(removeSubnet(desk.state, { id: 1 }, desk.now)))).toEqual([]);
     expect(desk.state.reservations.size).toBe(0);
   });
 });
@@ -251,7 +251,7 @@ describe("records", () => {
     desk.record("db.rack.example", "A", "192.0.2.1");
     const rename = { id: 1, change: { domain: "new.example" } };
     expect(codes(desk.apply(changeSubnet(desk.state, rename, desk.now)))).toEqual(["domain-in-use"]);
-    expect(codes(desk.apply(removeSubnet(desk.state, 1, desk.now)))).toEqual(["domain-in-use"]);
+    expect(codes(desk.apply(removeSubnet(desk.state, { id: 1 }, desk.now)))).toEqual(["domain-in-use"]);
     desk.declare({ prefix: "10.1.0.0/28" });
     expect(codes(desk.apply(changeSubnet(desk.state, rename, desk.now)))).toEqual([]);
   });

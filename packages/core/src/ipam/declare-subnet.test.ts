@@ -214,14 +214,14 @@ test("a subnet in use stays; a removed one's number is never used again and its 
   const desk = new Desk();
   desk.declare({ prefix: PREFIX });
   desk.enroll({ nics: [nic(1)], subnet: "1" });
-  expect(desk.apply(removeSubnet(desk.state, 1, NOON))).toMatchObject({
+  expect(desk.apply(removeSubnet(desk.state, { id: 1 }, NOON))).toMatchObject({
     problems: [
       { code: "subnet-in-use", message: expect.stringContaining("192.168.50.1 of ip-192-168-50-1.rack.example") as string },
     ],
   });
   desk.release(nic(1));
-  expect(desk.apply(removeSubnet(desk.state, 1, NOON)).ok).toBe(true);
-  expect(codes(desk.apply(removeSubnet(desk.state, 1, NOON)))).toEqual(["subnet-unknown"]);
+  expect(desk.apply(removeSubnet(desk.state, { id: 1 }, NOON)).ok).toBe(true);
+  expect(codes(desk.apply(removeSubnet(desk.state, { id: 1 }, NOON)))).toEqual(["subnet-unknown"]);
   expect(desk.declare({ prefix: PREFIX })).toMatchObject({ value: { id: 2 } });
   const asked = { nics: [nic(2)], subnet: "2", address: ipAddress("192.168.50.1") };
   expect(codes(desk.enroll(asked))).toEqual(["address-resting"]);

@@ -1,5 +1,6 @@
 import type { IpAddress } from "../address/ip.js";
 import { parseIpPrefix, prefixContains, type IpPrefix } from "../address/prefix.js";
+import { changeSubnetDhcp } from "../desired/dhcp-settings.js";
 import { foldName } from "../names/host-name.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import type { LedgerChange } from "./change.js";
@@ -9,8 +10,10 @@ import type { Decision } from "./decision.js";
 import { domainOfName } from "./domain-of-name.js";
 import { quarantineKey, type LedgerState } from "./ledger-state.js";
 import type { Allocation, Quarantine, Subnet } from "./model.js";
+import { isIn, restLeased } from "./rest-leased.js";
 import { releaseUntil } from "./rest-time.js";
 import type { SubnetRequest } from "./request.js";
+import type { RackView } from "../topology/rack-view.js";
 
 const SUBNETS_MAX = 4096;
 const LEASE_TIME = 600;
@@ -38,10 +41,13 @@ export function declareSubnet(state: LedgerState, request: SubnetRequest, now: n
   return accepted({ value: subnet, changes });
 }
 
-/** Changes what the request names and keeps the rest. Prefix and site stay. */
+/**
+ * Changes what the request names and keeps the rest. Prefix and site stay. What leaves the window while one of `racks` sees it leased rests until its
+ * holder must have left it.
+ */
 export function changeSubnet(
   state: LedgerState,
-  request: { readonly id: number; readonly change: Partial<SubnetRequest> },
+  request: { readonly id: number; readonly change: Partial<SubnetRequest>; readonly racks?: readonly RackView[] },
   now: number,
 ): Result<Decision<Subnet>> {
   const before = state.subnets.get(request.id);
@@ -57,11 +63,17 @@ export function changeSubnet(
   const renames = after.domain === before.domain ? accepted([]) : renameAllocations(state, { before, after });
   if (!renames.ok) return renames;
   if (JSON.stringify(before) === JSON.stringify(after)) return accepted({ value: before, changes: [] });
-  return accepted({ value: after, changes: [{ table: "subnet", before, after }, ...renames.value] });
+  const kept = after.mode === "window" ? after.window : null;
+  const rests = restLeased(state, { subnet: before, leaves: (address) => !isIn(kept, address), racks: request.racks ?? [], now });
+  return accepted({ value: after, changes: [{ table: "subnet", before, after }, ...renames.value, ...rests] });
 }
 
 /** Removes a subnet in which nothing is allocated. Its resting addresses go on resting. */
-export function removeSubnet(state: LedgerState, id: number, now: number): Result<Decision<Subnet>> {
+export function removeSubnet(
+  state: LedgerState,
+  { id, racks = [] }: { readonly id: number; readonly racks?: readonly RackView[] },
+  now: number,
+): Result<Decision<Subnet>> {
   const before = state.subnets.get(id);
   if (before === undefined) return refused(unknownSubnet(String(id)));
   const allocations = [...state.spaceOf(id).allocations.values()];
@@ -78,7 +90,8 @@ export function removeSubnet(state: LedgerState, id: number, now: number): Resul
   );
   const rested = [...state.spaceOf(id).rest.values()].filter(({ until }) => until <= now);
   const forget = rested.map((quarantine): LedgerChange => ({ table: "quarantine", before: quarantine, after: null }));
-  return accepted({ value: before, changes: [...unreserve, ...forget, { table: "subnet", before, after: null }] });
+  const rests = restLeased(state, { subnet: before, leaves: () => true, racks, now });
+  return accepted({ value: before, changes: [...unreserve, ...forget, ...rests, { table: "subnet", before, after: null }] });
 }
 
 /** Operators' records would lie in no zone when the last subnet of their domain goes. */
@@ -101,6 +114,7 @@ function build(request: SubnetRequest, fixed: { id: number; prefix: IpPrefix; cr
   const { mode } = request;
   const wish = request.enlistment ?? null;
   const enlistment = wish ?? (mode === "link-local" ? {} : null);
+  const dhcp = changeSubnetDhcp(undefined, request.dhcp ?? null);
   return {
     id: fixed.id,
     prefix: fixed.prefix,
@@ -119,6 +133,7 @@ function build(request: SubnetRequest, fixed: { id: number; prefix: IpPrefix; cr
     ntp: distinct(request.ntp ?? null),
     leaseTime: request.leaseTime ?? LEASE_TIME,
     maxLeaseTime: request.maxLeaseTime ?? Math.max(MAX_LEASE_TIME, request.leaseTime ?? 0),
+    ...(dhcp === null ? {} : { dhcp }),
     createdAt: fixed.createdAt,
   };
 }
@@ -140,6 +155,7 @@ function merged(before: Subnet, change: Partial<SubnetRequest>): SubnetRequest {
     window: mode === "window" ? before.window : null,
     ...change,
     enlistment: named === undefined ? (mode === "link-local" ? known : null) : named && { ...known, ...named },
+    dhcp: change.dhcp === undefined ? (before.dhcp ?? null) : changeSubnetDhcp(before.dhcp, change.dhcp),
     prefix: before.prefix,
     site: before.site,
   };

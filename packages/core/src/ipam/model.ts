@@ -1,6 +1,7 @@
 import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
 import type { IpPrefix, IpRange } from "../address/prefix.js";
+import type { SubnetDhcp } from "../desired/dhcp-settings.js";
 import type { DhcpMode } from "../desired/schema.js";
 
 /** A declared network. Times in seconds unless the name says otherwise. */
@@ -25,6 +26,8 @@ export interface Subnet {
   readonly ntp: readonly IpAddress[] | null;
   readonly leaseTime: number;
   readonly maxLeaseTime: number;
+  /** Options, boot files, failover, relays: left out, the plain ones. */
+  readonly dhcp?: SubnetDhcp;
   /** Leases handed out before the lease time was shortened may last until then (milliseconds since 1970). */
   readonly heldUntil?: number;
   readonly createdAt: number;

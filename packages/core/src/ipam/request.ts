@@ -1,6 +1,7 @@
 import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
 import type { IpPrefix, IpRange } from "../address/prefix.js";
+import type { SubnetDhcpChange } from "../desired/dhcp-settings.js";
 import type { DhcpMode } from "../desired/schema.js";
 
 /** A network as an operator declares it. Times in seconds. What is left out gets the default. */
@@ -17,6 +18,8 @@ export interface SubnetRequest {
   readonly ntp?: readonly IpAddress[] | null;
   readonly leaseTime?: number;
   readonly maxLeaseTime?: number;
+  /** A change leaves what it does not name. */
+  readonly dhcp?: SubnetDhcpChange | null;
 }
 
 export interface EnrollRequest {

@@ -8,6 +8,7 @@ import type { Decision } from "./decision.js";
 import type { LedgerState } from "./ledger-state.js";
 import type { Reservation, ReservationKind, Subnet } from "./model.js";
 import type { Observed } from "./observed.js";
+import { restLeased } from "./rest-leased.js";
 
 const NOTE_MAX = 200;
 /** In one subnet; each costs an entry of the free set's memory and of every answer that lists them. */
@@ -50,9 +51,11 @@ export function reserve(
   const overlapping = [...space.reservations].find((other) => rangesOverlap(other, { first, last }));
   if (overlapping !== undefined) return refused(overlaps(overlapping, { first, last }));
   const reservation: Reservation = { id: context.id, subnetId: subnet.value.id, kind, first, last, note, createdAt: context.now };
+  const leaves = (address: IpAddress): boolean => rangeContains({ first, last }, address);
+  const rests = restLeased(state, { subnet: subnet.value, leaves, racks: context.observed.racks, now: context.now });
   return accepted({
     value: { reservation, created: true },
-    changes: [{ table: "reservation", before: null, after: reservation }],
+    changes: [{ table: "reservation", before: null, after: reservation }, ...rests],
   });
 }
 

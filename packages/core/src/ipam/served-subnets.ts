@@ -21,7 +21,7 @@ export function verdictsOf(rack: Pick<RackView, "interfaces">): readonly Address
 
 /**
  * The subnets that a rack serves: those of its site in which it has a real address with a prefix of its own (a /32 puts no network on the
- * link). Link state and silence do not matter, a cable that is pulled must not change what the rack is to serve. `verdicts` are the whole region's
+ * link), and those whose relays forward to an address of its. Link state and silence do not matter, a cable that is pulled must not change what the rack is to serve. `verdicts` are the whole region's
  * where they are known; left out, what the rack alone tells.
  */
 export function servedSubnets(
@@ -30,13 +30,40 @@ export function servedSubnets(
   verdicts: readonly AddressVerdict[] = verdictsOf(rack),
 ): readonly Subnet[] {
   const addresses = verdicts.filter(({ class: kind, observed }) => kind === "real" && !isHostWidth(observed));
+  const onLinks = attachedSubnets(subnets, rack.site, addresses);
+  const relayed = relayedSubnets(subnets).filter(
+    (subnet) => subnet.site === rack.site && !onLinks.includes(subnet) && relayServerOf(subnet.dhcp, verdicts) !== null,
+  );
+  if (relayed.length === 0) return onLinks;
+  const served = new Set([...onLinks, ...relayed]);
+  return subnets.filter((subnet) => served.has(subnet));
+}
+
+/** The address of the rack to which relays of the network forward, or null. An operator's word: also a /32 or a VIP that the rack holds. */
+export function relayServerOf(dhcp: Subnet["dhcp"], verdicts: readonly AddressVerdict[]): IpAddress | null {
+  const servers = dhcp?.relay?.servers ?? [];
+  return servers.find((server) => verdicts.some(({ observed }) => observed.address === server)) ?? null;
+}
+
+/** Those few with a relay of all subnets; a list of subnets is replaced, never changed. */
+function relayedSubnets(subnets: readonly Subnet[]): readonly Subnet[] {
+  let relayed = relayedOf.get(subnets);
+  if (relayed === undefined) {
+    relayed = subnets.filter(({ dhcp }) => dhcp?.relay !== undefined);
+    relayedOf.set(subnets, relayed);
+  }
+  return relayed;
+}
+
+const relayedOf = new WeakMap<readonly Subnet[], readonly Subnet[]>();
+
+function attachedSubnets(subnets: readonly Subnet[], site: string, addresses: readonly AddressVerdict[]): readonly Subnet[] {
   if (subnets.length < INDEX_FROM) {
     const stands = ({ prefix }: Subnet): boolean => addresses.some(({ observed }) => prefixContains(prefix, observed.address));
-    return subnets.filter((subnet) => subnet.site === rack.site && stands(subnet));
+    return subnets.filter((subnet) => subnet.site === site && stands(subnet));
   }
   const found = new Set<Subnet>();
-  for (const { observed } of addresses)
-    for (const subnet of subnetsAround(subnets, rack.site, observed.address)) found.add(subnet);
+  for (const { observed } of addresses) for (const subnet of subnetsAround(subnets, site, observed.address)) found.add(subnet);
   return found.size < 2 ? [...found] : subnets.filter((subnet) => found.has(subnet));
 }
 

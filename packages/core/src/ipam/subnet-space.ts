@@ -119,14 +119,24 @@ export class SubnetSpace {
   }
 }
 
-/** The ranges that a subnet's own declaration keeps from being given: gateway, pinned servers, reserved ranges, the dynamic window. */
+/** The ranges that a subnet's own declaration keeps from being given: gateway, routers, pinned servers, reserved ranges, the dynamic window. */
 export function setAside(subnet: Subnet): readonly IpRange[] {
-  const single = [...(subnet.gateway === null ? [] : [subnet.gateway]), ...(subnet.dns ?? []), ...(subnet.ntp ?? [])];
+  const single = [
+    ...(subnet.gateway === null ? [] : [subnet.gateway]),
+    ...routersOf(subnet),
+    ...(subnet.dns ?? []),
+    ...(subnet.ntp ?? []),
+  ];
   const ranges = [...subnet.reserved, ...(subnet.window === null ? [] : [subnet.window])];
   const family = prefixFamily(subnet.prefix);
   return [...single.map((address) => ({ first: address, last: address })), ...ranges].filter(
     ({ first }) => addressFamily(first) === family,
   );
+}
+
+/** Routers that machines of the subnet are told of beside its gateway. */
+export function routersOf({ dhcp }: Subnet): readonly IpAddress[] {
+  return [...(dhcp?.routers ?? []), ...(dhcp?.routes ?? []).map(({ via }) => via)];
 }
 
 /** A range with its bounds as numbers, for the search. */

@@ -17,6 +17,8 @@ export interface LeaseTable {
   get(key: string): Lease | null;
   /** All leases, in the order in which their addresses first appeared. The table must not be fed meanwhile. */
   leases(): Iterable<Lease>;
+  /** Their keys, without reading any of them. */
+  keys(): Iterable<string>;
   /** Keys of all leases, in use or not, whose record names this hardware address (canonical text). */
   keysOfHardware(hardwareAddress: string): readonly string[];
 

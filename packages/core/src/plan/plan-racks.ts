@@ -7,6 +7,7 @@ import type { Problem } from "../problem.js";
 import type { RackView } from "../topology/rack-view.js";
 import { assignSlices, type Slices } from "./assign-slices.js";
 import { retiredLeases } from "./retired-leases.js";
+import { pairRacks, type Pairing, type Pairs } from "./pair-racks.js";
 import { planSubnet } from "./plan-subnet.js";
 import { serverAddresses, serversOf, sitesOf, type PlanSources, type SiteView } from "./site-view.js";
 
@@ -28,10 +29,11 @@ export interface RegionPlan {
 }
 
 /**
- * What every rack of the region must run. `previous` are the slices the racks have now, which they keep. Racks that never reported an interface
+ * What every rack of the region must run. `previous` are the slices the racks have now, which they keep,
+ * `previousPairs` the racks that share windows now, which go on sharing them. Racks that never reported an interface
  * get no plan: nothing is known of what they can serve, and what they run must not be taken from them.
  */
-export function planRacks(sources: PlanSources, previous: Slices): RegionPlan {
+export function planRacks(sources: PlanSources, previous: Slices, previousPairs: Pairs = new Map()): RegionPlan {
   const problems: Problem[] = [];
   const changesAt: number[] = [];
   const sites = sitesOf(sources).map((view): SitePlan => {
@@ -45,7 +47,11 @@ export function planRacks(sources: PlanSources, previous: Slices): RegionPlan {
     const unsure = [...view.servers.values()].flatMap((lists) => lists.problems);
     problems.push(...zones.problems, ...unsure, ...checkServed(view, slices));
     const vips = knownVips(view);
-    const racks = view.racks.map((rack) => planRack(rack, { view, slices, sources, changesAt, vips }));
+    const pairings = new Map(
+      view.subnets.map((subnet) => [subnet.id, pairRacks(subnet, { view, previous: previousPairs, now: sources.now })]),
+    );
+    for (const pairing of pairings.values()) problems.push(...pairing.problems);
+    const racks = view.racks.map((rack) => planRack(rack, { view, slices, sources, changesAt, vips, pairings }));
     const { mailbox } = sources.policy;
     return { site: view.site, zones: mailbox === null ? zones.zones : zones.zones.map((zone) => ({ ...zone, mailbox })), racks };
   });
@@ -79,6 +85,8 @@ interface Context {
   readonly changesAt: number[];
   /** Of the site, ascending. */
   readonly vips: readonly IpAddress[];
+  /** By subnet. */
+  readonly pairings: ReadonlyMap<number, Pairing>;
 }
 
 /**
@@ -94,11 +102,12 @@ function knownVips({ site, topology }: SiteView): readonly IpAddress[] {
 
 const VIPS_MAX = 4096;
 
-function planRack(rack: RackView, { view, slices, sources, changesAt, vips }: Context): RackContent {
+function planRack(rack: RackView, { view, slices, sources, changesAt, vips, pairings }: Context): RackContent {
   const subnets: DesiredSubnet[] = [];
   for (const subnet of view.served.get(rack.id) ?? []) {
     const slice = slices.get(rack.id)?.get(subnet.id) ?? null;
-    const planned = planSubnet(subnet, { view, rack, slice, now: sources.now });
+    const pair = pairings.get(subnet.id)?.pair ?? null;
+    const planned = planSubnet(subnet, { view, rack, slice, pair, now: sources.now });
     subnets.push(planned.subnet);
     for (const at of planned.changesAt) changesAt.push(at);
   }

@@ -1,12 +1,15 @@
 import { addressFamily, addressFromValue, addressValue, ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
-import { rangeContains, type IpPrefix, type IpRange } from "../address/prefix.js";
+import { prefixContains, rangeContains, type IpPrefix, type IpRange } from "../address/prefix.js";
 import { intersectRanges, mergeRanges, rangeSize } from "../address/ranges.js";
+import type { DesiredFailover } from "../desired/dhcp-settings.js";
 import type { DesiredHost, DesiredSubnet } from "../desired/schema.js";
 import type { Allocation, Subnet } from "../ipam/model.js";
 import { leaseBlocksUntil, leaseHolder } from "../ipam/observed.js";
 import { keptAddresses } from "../topology/kept-addresses.js";
 import type { RackView } from "../topology/rack-view.js";
-import { serversOf, type SiteView } from "./site-view.js";
+import { assert } from "../problem.js";
+import type { PairedRacks } from "./pair-racks.js";
+import { addressFor, serversOf, type SiteView } from "./site-view.js";
 
 export interface PlannedSubnet {
   readonly subnet: DesiredSubnet;
@@ -18,6 +21,8 @@ interface Place {
   readonly view: SiteView;
   readonly rack: RackView;
   readonly slice: IpPrefix | null;
+  /** The racks that share the window, or null. */
+  readonly pair: PairedRacks | null;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -45,14 +50,40 @@ export function planSubnet(subnet: Subnet, place: Place): PlannedSubnet {
       ntp: [...(servers?.ntp ?? [])],
       leaseTime: subnet.leaseTime,
       maxLeaseTime: subnet.maxLeaseTime,
+      ...dhcpOf(subnet, place),
     },
     changesAt,
   };
 }
 
+function dhcpOf(subnet: Subnet, { view, rack, pair }: Place): Pick<DesiredSubnet, "dhcp" | "failover" | "relay"> {
+  const { failover: _, relay, ...settings } = subnet.dhcp ?? {};
+  const server = relay === undefined ? null : addressFor(view, rack, subnet);
+  return {
+    ...(Object.keys(settings).length === 0 ? {} : { dhcp: settings }),
+    ...(isOf(pair, rack) ? { failover: sideOf(pair, rack) } : {}),
+    ...(server !== null && !prefixContains(subnet.prefix, server) ? { relay: { server } } : {}),
+  };
+}
+
+function isOf(pair: PairedRacks | null, { id }: RackView): pair is PairedRacks {
+  return pair?.addresses.has(id) === true;
+}
+
+const FAILOVER = { mclt: 300, split: 128, port: 647 } as const;
+
+function sideOf({ primary, secondary, addresses, wish }: PairedRacks, { id }: RackView): DesiredFailover {
+  const [own, other] = id === primary.id ? [primary, secondary] : [secondary, primary];
+  const [address, partner] = [addresses.get(own.id), addresses.get(other.id)];
+  assert(address !== undefined && partner !== undefined, "a pair without its addresses");
+  return { role: own === primary ? "primary" : "secondary", address, partner, ...FAILOVER, ...wish };
+}
+
 /** Two dhcpd that do not know of each other must not give from one window: each rack that serves the subnet has an equal part. */
-function shareOfWindow(subnet: Subnet, { view, rack }: Place): IpRange | null {
+function shareOfWindow(subnet: Subnet, { view, rack, pair }: Place): IpRange | null {
   if (subnet.mode !== "window" || subnet.window === null) return null;
+  // A pair gives all of it; a third rack gives nothing.
+  if (pair !== null) return isOf(pair, rack) ? subnet.window : null;
   const racks = serversOf(view, subnet);
   const index = BigInt(racks.findIndex(({ id }) => id === rack.id));
   const size = rangeSize(subnet.window);
@@ -70,7 +101,7 @@ type Excluded = Pick<DesiredSubnet, "excluded" | "excludedRanges">;
 
 /** Addresses of the window that dhcpd must not give: everything static, everything that racks have or move between them, everything that somebody may still hold. */
 function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): Excluded {
-  const { view, rack, now, changesAt } = place;
+  const { view, rack, pair, now, changesAt } = place;
   const excluded = new Set<IpAddress>();
   const add = (address: IpAddress): void => {
     if (rangeContains(window, address)) excluded.add(address);
@@ -90,7 +121,8 @@ function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): Excluded 
   }
   for (const other of view.racks) {
     for (const { addresses } of other.interfaces) for (const { address } of addresses) add(address);
-    if (other.id === rack.id) continue;
+    // A pair tells itself of its leases: taken out of the window on one side, they would be lost to it.
+    if (other.id === rack.id || isOf(pair, other)) continue;
     for (const [address, lease] of other.leases) {
       const until = leaseBlocksUntil(lease, other);
       if ((until !== null && until <= now) || !rangeContains(window, address)) continue;

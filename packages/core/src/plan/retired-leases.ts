@@ -12,7 +12,7 @@ const RETIRED_MAX = 4096;
  * to a machine that came back as a stranger, and a NIC that has an address again is no stranger: both are left alone. `now` in milliseconds since 1970.
  */
 export function retiredLeases(rack: RackView, { view, now }: { readonly view: SiteView; readonly now: number }): RetiredLease[] {
-  const released = releasedNics(view, now);
+  const released = releasedNics(view, rack, now);
   if (released.size === 0) return [];
   const retired: RetiredLease[] = [];
   for (const { address, hardwareAddress, state, starts, ends } of rack.leases.values()) {
@@ -24,12 +24,12 @@ export function retiredLeases(rack: RackView, { view, now }: { readonly view: Si
   return retired.sort((a, b) => compareAddresses(a.address, b.address)).slice(0, RETIRED_MAX);
 }
 
-/** When each NIC was last given up, as long as its address rests. */
-function releasedNics({ quarantines, allocations }: SiteView, now: number): Map<HardwareAddress, number> {
+/** When each NIC's static address was last given up, as long as that rests. A rest of a pool's own address is a stranger's. */
+function releasedNics({ quarantines, allocations }: SiteView, { leases }: RackView, now: number): Map<HardwareAddress, number> {
   const released = new Map<HardwareAddress, number>();
   for (const resting of quarantines.values()) {
-    for (const { nics, releasedAt, until } of resting) {
-      if (until <= now) continue;
+    for (const { address, nics, releasedAt, until } of resting) {
+      if (until <= now || leases.has(address)) continue;
       for (const nic of nics) released.set(nic, Math.max(released.get(nic) ?? 0, releasedAt));
     }
   }

@@ -2,10 +2,10 @@ import type { IpAddress } from "../address/ip.js";
 import { compareAddresses } from "../address/ip.js";
 import { prefixAround, type IpPrefix } from "../address/prefix.js";
 import { publishAddresses, publishedAddress } from "../interface/publish-addresses.js";
-import { byFitness } from "../interface/real-address-on.js";
+import { byFitness, realAddressOn } from "../interface/real-address-on.js";
 import type { AddressVerdict } from "../interface/verdict.js";
 import type { Allocation, NameRecord, Quarantine, Reservation, Subnet } from "../ipam/model.js";
-import { servedSubnets } from "../ipam/served-subnets.js";
+import { relayServerOf, servedSubnets } from "../ipam/served-subnets.js";
 import { rackVerdicts } from "../topology/fleet-verdict.js";
 import { topologyOf } from "../topology/from-rack-views.js";
 import type { RackView } from "../topology/rack-view.js";
@@ -79,6 +79,13 @@ export function sitesOf(sources: PlanSources): readonly SiteView[] {
 /** The racks that serve a subnet, longest joined first. */
 export function serversOf(view: SiteView, subnet: Subnet): readonly RackView[] {
   return view.racks.filter(({ id }) => view.served.get(id)?.includes(subnet) === true);
+}
+
+/** The address by which machines of the subnet know the rack: its real one there, or the one that their relays forward to. */
+export function addressFor({ topology }: SiteView, rack: RackView, { dhcp, prefix }: Subnet): IpAddress | null {
+  const verdicts = verdictsIn(topology, rack) ?? [];
+  const real = realAddressOn(prefix, rack.interfaces, verdicts)?.address ?? null;
+  return real ?? relayServerOf(dhcp, verdicts);
 }
 
 /**

@@ -54,18 +54,27 @@ interface Sent {
 }
 
 /**
+ * All leases, to be asked for a page at a time; an array is one. A page may say what has changed since the snapshot was taken, for those changes are sent after it too:
+ * so a source need not make tens of thousands of reports before the first is sent.
+ */
+export interface LeasePages {
+  readonly length: number;
+  slice(from: number, to: number): readonly LeaseReport[];
+}
+
+/**
  * `snapshot` answers all leases as they are now, null while the leases file has not been read: the region then keeps what it has.
- * The outbox keeps the array until its pages are sent.
+ * The outbox keeps the answer until its pages are sent.
  */
 export function createOutbox(
-  snapshot: () => readonly LeaseReport[] | null,
+  snapshot: () => LeasePages | null,
   { leasesPerFrame = LEASES_PER_FRAME_MAX }: { readonly leasesPerFrame?: number } = {},
 ): Outbox {
   return new PendingObservations(snapshot, leasesPerFrame);
 }
 
 class PendingObservations implements Outbox {
-  readonly #snapshot: () => readonly LeaseReport[] | null;
+  readonly #snapshot: () => LeasePages | null;
   readonly #leasesPerFrame: number;
   #sequence = 0;
   #host: HostReport | null = null;
@@ -73,11 +82,11 @@ class PendingObservations implements Outbox {
   #hostDue = false;
   #statusDue = false;
   #snapshotDue = true;
-  #pages: { readonly leases: readonly LeaseReport[]; readonly from: number } | null = null;
+  #pages: { readonly leases: LeasePages; readonly from: number } | null = null;
   #pending = new Map<IpAddress, Change>();
   #sent: Sent[] = [];
 
-  constructor(snapshot: () => readonly LeaseReport[] | null, leasesPerFrame: number) {
+  constructor(snapshot: () => LeasePages | null, leasesPerFrame: number) {
     this.#snapshot = snapshot;
     this.#leasesPerFrame = leasesPerFrame;
   }
@@ -157,7 +166,7 @@ class PendingObservations implements Outbox {
     const last = to === leases.length;
     const page = from === 0 ? (last ? "whole" : "begin") : last ? "end" : "more";
     this.#pages = last ? null : { leases, from: to };
-    return { type: "leases", sequence: this.#record("snapshot"), page, leases: leases.slice(from, to), gone: [] };
+    return { type: "leases", sequence: this.#record("snapshot"), page, leases: [...leases.slice(from, to)], gone: [] };
   }
 
   #beginSnapshot(): void {

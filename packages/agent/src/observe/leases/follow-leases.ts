@@ -9,7 +9,7 @@ export function followLeases(path: string, ports: { readonly clock: Clock; reado
   return createLeaseFollower({ path, clock: ports.clock, log: ports.log, ports: files, createReader: createLeaseReader });
 }
 
-/** Follows Kea's memfile lease file, with the files that its clean-up keeps beside it. */
+/** Follows Kea's memfile lease file, with the files that its clean-up keeps beside it. The agent runs dhcpd only; this is for `berth-agent leases`. */
 export function followKeaLeases(path: string, ports: { readonly clock: Clock; readonly log: Log }): LeaseFollower {
   const files = { local: localFollowFiles, network: networkFollowFiles };
   const kea = { createReader: createKeaReader, filesBefore: keaFilesBefore(path) };

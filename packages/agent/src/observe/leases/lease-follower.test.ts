@@ -51,6 +51,18 @@ describe("following", () => {
     expect(follower.snapshot().map(({ address }) => address)).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"]);
   });
 
+  it("hands out what was there in pages, each as it is when it is made", async () => {
+    files.write(PATH, lease(1) + lease(2) + lease(3));
+    await start();
+    const pages = follower.pages();
+    rewrite(lease(1) + lease(3, -1) + lease(4));
+    await clock.advance(0);
+    const page = (from: number, to: number): unknown => pages.slice(from, to).map(({ address, inUse }) => [address, inUse]);
+    expect(pages.length).toBe(3);
+    expect(page(0, 2)).toEqual([["192.0.2.1", true]]);
+    expect(page(2, 3)).toEqual([["192.0.2.3", false]]);
+  });
+
   it("finds the leases of hardware addresses, and no others", async () => {
     files.write(PATH, lease(1) + lease(2) + lease(3));
     await start();

@@ -8,6 +8,7 @@ import {
   type FollowState,
   type FollowStep,
   type Lease,
+  type LeasePages,
   type LeaseReader,
   type RereadReason,
 } from "@berth/core";
@@ -50,7 +51,8 @@ export function createLeaseFollower(options: LeaseFollowerOptions): LeaseFollowe
   const follower = new FileFollower(options);
   return {
     run: (signal) => follower.run(signal),
-    snapshot: () => follower.snapshot(),
+    snapshot: () => follower.pages().slice(0, Number.POSITIVE_INFINITY),
+    pages: () => follower.pages(),
     leasesOf: (hardwareAddresses) => follower.leasesOf(hardwareAddresses),
     lease: (key) => follower.lease(key),
     health: () => follower.health(),
@@ -314,17 +316,20 @@ class FileFollower {
     return Math.min(at + pollMs, lapseAt, settleAt);
   }
 
-  snapshot(): LeaseChange["upserts"] {
-    const table = this.#current?.reader.table;
-    if (table === undefined) return [];
-    return collectChange(table, [...keysOf(table.leases())], this.#options.clock.now()).upserts;
+  pages(): LeasePages {
+    const keys = [...(this.#current?.reader.table.keys() ?? [])];
+    return { length: keys.length, slice: (from, to) => this.#reports(keys.slice(from, to)) };
   }
 
   leasesOf(hardwareAddresses: Iterable<string>): LeaseChange["upserts"] {
     const table = this.#current?.reader.table;
     if (table === undefined) return [];
-    const keys = [...hardwareAddresses].flatMap((address) => table.keysOfHardware(address));
-    return collectChange(table, keys, this.#options.clock.now()).upserts;
+    return this.#reports([...hardwareAddresses].flatMap((address) => table.keysOfHardware(address)));
+  }
+
+  #reports(keys: readonly string[]): LeaseChange["upserts"] {
+    const table = this.#current?.reader.table;
+    return table === undefined ? [] : collectChange(table, keys, this.#options.clock.now()).upserts;
   }
 
   lease(key: string): Lease | null {
@@ -359,10 +364,6 @@ class FileFollower {
 
 function declarations(reading: Reading): number {
   return reading.reader.table.size + reading.reader.table.hosts.size;
-}
-
-function* keysOf(leases: Iterable<{ readonly key: string }>): Iterable<string> {
-  for (const { key } of leases) yield key;
 }
 
 function remedyOf(error: EnvironmentError): { remedy?: string } {

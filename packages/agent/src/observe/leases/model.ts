@@ -1,4 +1,4 @@
-import type { FollowState, FollowWatching, IpAddress, Lease, LeaseReport, Problem } from "@berth/core";
+import type { FollowState, FollowWatching, IpAddress, Lease, LeasePages, LeaseReport, Problem } from "@berth/core";
 
 /**
  * What changed since the last call; with `reset` everything told before is void and this is the whole table. To be read within the call: reports are made when they are
@@ -48,6 +48,8 @@ export interface LeaseFollower {
   run(signal: AbortSignal): Promise<void>;
   /** All leases as they are now. */
   snapshot(): readonly LeaseReport[];
+  /** The same, made a page at a time: what is kept meanwhile is the keys, and each page tells what is so when it is made. */
+  pages(): LeasePages;
   /** The leases, in use or not, that name one of these hardware addresses: a look into an index, whatever the number of leases. */
   leasesOf(hardwareAddresses: Iterable<string>): readonly LeaseReport[];
   /** One lease with all that the file says of it, by its key: address or delegated prefix. */

@@ -15,7 +15,7 @@ export function importRoutes(api: ApiServer, { ledger }: ApiPorts): void {
       bodyLimit: BODY_BYTES_MAX,
       schema: {
         tags: ["machines"],
-        summary: "Give many machines their static addresses and names: all of them or none",
+        summary: "Declare subnets and give many machines their static addresses and names: all of them or none",
         querystring: changeQuerySchema,
         body: importSchema,
         response: { 200: importedViewSchema, ...errorAnswers },
@@ -24,11 +24,14 @@ export function importRoutes(api: ApiServer, { ledger }: ApiPorts): void {
     async (request, reply) => {
       // Repeated, an import finds its machines as they are: it needs no key, and no answer of its size is kept.
       const { actor, dryRun = false } = askerFrom(request);
-      const enrolled = acceptedValue(await ledger.enrollAll(request.body.machines, { actor, dryRun }));
+      const imported = acceptedValue(await ledger.importAll(request.body, { actor, dryRun }));
+      const { machines: enrolled, subnets } = imported;
       markChange(request, reply, null);
-      const prefixes = new Map(ledger.subnets().map(({ id, prefix }) => [id, prefix]));
+      const known = [...ledger.subnets(), ...subnets.map(({ subnet }) => subnet)];
+      const prefixes = new Map(known.map(({ id, prefix }) => [id, prefix]));
       const created = enrolled.filter((machine) => machine.created).length;
       return {
+        subnets: subnets.map(({ created: isNew, subnet }) => ({ id: subnet.id, prefix: subnet.prefix, created: isNew })),
         machines: enrolled.map((one) => viewImported(one, prefixes)),
         created,
         unchanged: enrolled.length - created,

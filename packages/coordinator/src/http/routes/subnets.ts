@@ -143,6 +143,7 @@ function subnetViewer(ledger: Ledger, racks: readonly RackView[]): (subnet: Subn
     ntp: subnet.ntp === null ? null : [...subnet.ntp],
     leaseTime: subnet.leaseTime,
     maxLeaseTime: subnet.maxLeaseTime,
+    dhcp: subnet.dhcp ?? null,
     createdAt: isoTime(subnet.createdAt),
     allocations: allocations.get(subnet.id) ?? 0,
     quarantined: quarantined.get(subnet.id) ?? 0,

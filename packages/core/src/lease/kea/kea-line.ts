@@ -28,9 +28,17 @@ const STATES: readonly (BindingState | "unknown")[] = ["active", "abandoned", "e
 
 const TYPES: readonly Lease6Type[] = ["na", "ta", "pd"];
 
+const HEADER = "address,";
+
+/** Whether a file that begins with these octets is Kea's: its first line names the columns, and no declaration of dhcpd begins so. */
+export function isKeaHead(octets: Uint8Array): boolean {
+  for (let i = 0; i < HEADER.length; i++) if (octets[i] !== HEADER.charCodeAt(i)) return false;
+  return true;
+}
+
 /** Null when the line is no header. */
 export function parseKeaHeader(line: string): KeaColumns | null {
-  if (!line.startsWith("address,")) return null;
+  if (!line.startsWith(HEADER)) return null;
   const names = line.split(",");
   return { family: names.includes("duid") ? 6 : 4, at: new Map(names.map((name, index) => [name.trim(), index])) };
 }

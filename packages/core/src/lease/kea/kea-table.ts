@@ -48,6 +48,10 @@ export class KeaTable implements LeaseTable {
     }
   }
 
+  keys(): Iterable<string> {
+    return this.#rows.keys();
+  }
+
   keysOfHardware(hardwareAddress: string): readonly string[] {
     return [...(this.#byHardware.get(hardwareAddress) ?? [])];
   }

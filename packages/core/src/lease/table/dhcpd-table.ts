@@ -59,7 +59,6 @@ export class DhcpdTable implements LeaseTable {
     return [...this.#index4.rowsOf(hardwareAddress).map((row) => this.#key(row)), ...(this.#index6.get(hardwareAddress) ?? [])];
   }
 
-  /** Keys of all leases: cheap, no record is read. */
   *keys(): Iterable<string> {
     for (let row = 0; row < this.rows4.count; row++) yield this.#key(row);
     yield* this.records6.records.keys();
@@ -84,7 +83,7 @@ export class DhcpdTable implements LeaseTable {
       const before = previous.get(lease.key);
       if (before === null || !sameLease(before, lease)) changed.push(lease.key);
     }
-    for (const key of records?.keys() ?? keysOf(previous.leases())) if (!this.#has(key)) changed.push(key);
+    for (const key of previous.keys()) if (!this.#has(key)) changed.push(key);
     return changed;
   }
 
@@ -193,8 +192,4 @@ export class DhcpdTable implements LeaseTable {
     const keys = this.#index6.get(address) ?? new Set<string>();
     this.#index6.set(address, keys.add(key));
   }
-}
-
-function* keysOf(leases: Iterable<Lease>): Iterable<string> {
-  for (const { key } of leases) yield key;
 }

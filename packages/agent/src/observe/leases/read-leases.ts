@@ -1,0 +1,43 @@
+import { createKeaReader, createLeaseReader, isKeaHead, keaFilesBefore, type LeaseReader } from "@berth/core";
+import type { FollowFiles } from "@berth/host";
+import { openReading, type ReadingSource } from "./reading.js";
+
+const HEAD_BYTES = 64;
+
+/** Whether the file at that path is Kea's; false for one that is missing or empty, which dhcpd's then is. */
+export async function isKeaFile(path: string, files: Pick<FollowFiles, "open">): Promise<boolean> {
+  const file = await files.open(path);
+  if (file === null) return false;
+  try {
+    const head = new Uint8Array(HEAD_BYTES);
+    return isKeaHead(head.subarray(0, await file.read(head, 0)));
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads a leases file of dhcpd or Kea once to its end; Kea's with the files that belong before it. `final`: it gets no more. */
+export async function readLeases(
+  path: string,
+  final: boolean,
+  files: FollowFiles,
+): Promise<{ readonly reader: LeaseReader; readonly missing: boolean }> {
+  for (;;) {
+    const seen = await files.stamp(path);
+    const source = sourceOf(path, await isKeaFile(path, files));
+    const reading = seen === null ? null : await openReading(files, source, seen);
+    if (reading !== null) {
+      await reading.tail.close();
+      reading.reader.finish(final);
+      return { reader: reading.reader, missing: false };
+    }
+    // Kea's clean-up may have exchanged its files meanwhile: again, unless there is none.
+    if ((await files.stamp(path)) === null) return { reader: source.createReader(), missing: true };
+  }
+}
+
+function sourceOf(path: string, kea: boolean): ReadingSource {
+  return kea
+    ? { path, createReader: createKeaReader, filesBefore: keaFilesBefore(path) }
+    : { path, createReader: createLeaseReader, filesBefore: [] };
+}

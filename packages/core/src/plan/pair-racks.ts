@@ -1,0 +1,85 @@
+import type { IpAddress } from "../address/ip.js";
+import { prefixFamily } from "../address/prefix.js";
+import type { FailoverWish } from "../desired/dhcp-settings.js";
+import type { DesiredState } from "../desired/schema.js";
+import type { Subnet } from "../ipam/model.js";
+import type { Problem } from "../problem.js";
+import type { RackView } from "../topology/rack-view.js";
+import { addressFor, serversOf, type SiteView } from "./site-view.js";
+
+/** Which racks share a window, by id. */
+export interface Pair {
+  readonly primary: string;
+  readonly secondary: string;
+}
+
+/** By subnet. */
+export type Pairs = ReadonlyMap<number, Pair>;
+
+/** Both must have spoken within this time before they are made a pair: one that is dead would keep the other from ever serving. */
+const FRESH_MS = 600_000;
+
+/** The pairs that these desired states carry. */
+export function pairsIn(states: Iterable<Pick<DesiredState, "rack" | "subnets">>): Pairs {
+  const halves = new Map<number, Partial<Pair>>();
+  for (const { rack, subnets } of states)
+    for (const { id, failover } of subnets)
+      if (failover !== undefined) halves.set(id, { ...halves.get(id), [failover.role]: rack });
+  const pairs = new Map<number, Pair>();
+  for (const [id, { primary, secondary }] of halves)
+    if (primary !== undefined && secondary !== undefined) pairs.set(id, { primary, secondary });
+  return pairs;
+}
+
+export interface PairedRacks {
+  readonly primary: RackView;
+  readonly secondary: RackView;
+  readonly addresses: ReadonlyMap<string, IpAddress>;
+  readonly wish: FailoverWish;
+}
+
+export interface Pairing {
+  /** Null: each rack that serves the subnet has its own part of the window. */
+  readonly pair: PairedRacks | null;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * The two racks that share a subnet's window where an operator wished it. A pair that exists stays whatever becomes of a rack, because its partner
+ * must go on keeping to its share; a new one is made only of racks that speak.
+ */
+export function pairRacks(
+  subnet: Subnet,
+  { view, previous, now }: { readonly view: SiteView; readonly previous: Pairs; readonly now: number },
+): Pairing {
+  const wish = subnet.dhcp?.failover;
+  // Failover exists for DHCPv4 only, dhcpd.conf(5).
+  const isShared = wish !== undefined && subnet.mode === "window" && prefixFamily(subnet.prefix) === 4;
+  if (!isShared || subnet.window === null) return { pair: null, problems: [] };
+  const serving = serversOf(view, subnet);
+  const before = previous.get(subnet.id);
+  const known = [before?.primary, before?.secondary].flatMap((id) => serving.find((rack) => rack.id === id) ?? []);
+  const [primary, secondary] = known.length === 2 ? known : serving;
+  if (primary === undefined) return { pair: null, problems: [] };
+  if (secondary === undefined)
+    return heldBack(subnet, `only rack ${primary.name} serves it`, "join a second rack on this network");
+  const silent = known.length === 2 ? undefined : [primary, secondary].find((rack) => !isFresh(rack, now));
+  if (silent !== undefined)
+    return heldBack(subnet, `rack ${silent.name} does not speak`, "start its agent, or remove the rack with `berth rack remove`");
+  const addresses = new Map<string, IpAddress>();
+  for (const rack of [primary, secondary]) {
+    const address = addressFor(view, rack, subnet);
+    if (address === null) return heldBack(subnet, `rack ${rack.name} has no address of its own there`, "look at its interfaces");
+    addresses.set(rack.id, address);
+  }
+  return { pair: { primary, secondary, addresses, wish }, problems: [] };
+}
+
+function isFresh({ connected, lastSeenAt }: RackView, now: number): boolean {
+  return connected || (lastSeenAt !== null && now - lastSeenAt <= FRESH_MS);
+}
+
+function heldBack({ id }: Subnet, why: string, remedy: string): Pairing {
+  const message = `failover is held back, because ${why}: until then each rack gives from its own part of the window`;
+  return { pair: null, problems: [{ code: "failover-held-back", at: `subnet ${id}`, message, remedy }] };
+}
