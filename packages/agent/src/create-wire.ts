@@ -53,7 +53,8 @@ export function createWire(config: AgentConfig, { attach, observer, ports, repor
     nudge: () => servers.nudge(),
     problems: () => [...servers.problems(), ...[watch.problem()].filter((problem) => problem !== null)],
     onChange: (changed) => void (listener = changed),
-    want: (addresses) => watch.want(addresses),
+    // A probe flushes entries of the neighbour table: an agent that only observes listens and changes nothing.
+    want: (addresses) => watch.want(config.mode === "manage" ? addresses : []),
     answers: () => watch.all(),
   };
 }

@@ -130,6 +130,7 @@ export * from "./desired/schema.js";
 export * from "./desired/dhcp-settings.js";
 export * from "./desired/digest.js";
 export * from "./desired/accept.js";
+export * from "./desired/observe-only.js";
 export * from "./desired/retirement.js";
 
 // plan: ledger and topology to desired states
