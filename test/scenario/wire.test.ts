@@ -105,7 +105,7 @@ describe("what is on the wire and in no database", () => {
       },
       {
         describe: "the intruder is named",
-        deadlineMs: 120_000,
+        deadlineMs: 170_000,
         until: (items) => items.some(({ code }) => code === "address-in-use-by-other"),
       },
     );
@@ -116,5 +116,5 @@ describe("what is on the wire and in no database", () => {
     expect(found[0]?.message).toContain(MACS[0]);
     const [taken] = await allocations();
     expect([taken?.address, taken?.verification]).toEqual(["192.168.50.2", "in-use-by-other"]);
-  });
+  }, 180_000);
 });
