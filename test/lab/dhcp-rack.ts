@@ -71,7 +71,10 @@ export class DhcpRack {
       address: ipAddress(address),
       name: `m${n}.example.test`,
     }));
-    const subnet: DesiredSubnet = { ...subnetOf({ mode: "static", gateway: null }), hosts };
+    this.desireSubnet({ ...subnetOf({ mode: "static", gateway: null }), hosts });
+  }
+
+  desireSubnet(subnet: DesiredSubnet): void {
     const state = {
       format: 1,
       rack: "r",

@@ -118,6 +118,18 @@ export class Host {
     return running;
   }
 
+  /** Starts a program that belongs to this host but runs on the machine's own network: one that enters the host's by itself. */
+  async spawnOutside(argv: Argv, options: SpawnOptions = {}): Promise<Running> {
+    const running = await Running.start(argv, this.#marked(options));
+    this.place.onStart(running);
+    return running;
+  }
+
+  /** Runs such a program to its end, whatever its status. */
+  runOutside(argv: Argv, options: RunOptions = {}): Promise<RunResult> {
+    return runProgram(argv, this.#marked(options));
+  }
+
   /** The argv that runs a program on this host. The program keeps the pid: ip-netns(8) replaces itself with it. */
   command(argv: Argv): Argv {
     return ["ip", "netns", "exec", this.namespace, ...argv];

@@ -14,6 +14,8 @@ export interface AgentPaths {
   readonly omapi: OmapiSettings | null;
   readonly named: NamedPaths;
   readonly namedConf: NamedConfPaths;
+  /** Notes of the systemd driver, and the arguments that its units read. */
+  readonly services: string;
   /** Folders to make before anything else. */
   readonly folders: readonly string[];
 }
@@ -39,7 +41,8 @@ export function agentPaths(config: AgentConfig): AgentPaths {
       controlPort: config.named.control_port,
     },
     namedConf: { directory: namedFolder, zones, key },
-    folders: [config.state, dirname(dhcpd.config), namedFolder, zones],
+    services: join(config.state, "services"),
+    folders: config.mode === "observe" ? [config.state] : [config.state, dirname(dhcpd.config), namedFolder, zones],
   };
 }
 

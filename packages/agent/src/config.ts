@@ -8,6 +8,10 @@ import { z } from "zod";
 export const agentConfigSchema = z.strictObject({
   /** Folder of everything the agent keeps: identity, desired state, rendered files, leases. */
   state: z.string().min(1).default("/var/lib/berth-agent"),
+  /** `observe`: looks and reports, and changes nothing on this host: no file, no daemon, no address. */
+  mode: z.enum(["manage", "observe"]).default("manage"),
+  /** What starts dhcpd and named: systemd, as units `berth-dhcpd` and `berth-named`; or the agent itself. */
+  driver: z.enum(["supervised", "systemd"]).default("supervised"),
   /** More regions to dial, `HOST:PORT`, beside the one that was joined. */
   regions: z.array(z.string().regex(/^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$/, "write HOST:PORT")).default([]),
   /** Verdicts that an operator knows better than the agent; first match wins over everything observed. */

@@ -1,20 +1,13 @@
 import { randomInt, randomUUID } from "node:crypto";
-import { BERTH_VERSION, checkClock, type Problem } from "@berth/core";
-import {
-  claimExclusively,
-  createSupervisedDriver,
-  EnvironmentError,
-  type Clock,
-  type Commands,
-  type Files,
-  type Log,
-} from "@berth/host";
+import { BERTH_VERSION, checkClock, checkObserved, type Problem } from "@berth/core";
+import { claimExclusively, EnvironmentError, type Clock, type Commands, type Files, type Log } from "@berth/host";
 import { agentPaths, type AgentPaths } from "./agent-paths.js";
 import { createAttachment, type Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
 import { createWire, type Wire } from "./create-wire.js";
 import { createRetirement, type Retirement } from "./decommission/create-retirement.js";
 import { runLeaseRetirer } from "./decommission/lease-retirer.js";
+import { createDriver } from "./create-driver.js";
 import { createDaemons, createDhcpServers, type Daemon } from "./create-daemons.js";
 import { openDesiredKeeper, type DesiredKeeper } from "./desired/desired-keeper.js";
 import { loadIdentity, saveIdentity, type Identity } from "./identity/identity.js";
@@ -56,7 +49,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const ringAll = (): void => [...daemons, ...(retirement === null ? [] : [retirement])].forEach(({ bell }) => bell.ring());
   const keeper = await openDesiredKeeper({ files: ports.files, stateDir: paths.state, rack: identity.rack, onAccepted: ringAll });
   const observer = createInterfaceObserver({ ...ports, programs: systemFollowPrograms });
-  const driver = createSupervisedDriver(paths.state, ports.clock);
+  const driver = createDriver(config, paths, ports);
   const servers = createDhcpServers(paths, { ...ports, driver, transactionId: () => randomInt(2 ** 32) });
   const follower = servers[0].leases.follow(ports);
   const link = createAgentLink({ config, paths, identity, keeper, follower, ports });
@@ -66,8 +59,10 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     subnets: () => keeper.current()?.subnets ?? [],
   });
   const attach = createAttachment(config, { keeper, settled });
-  retirement = await createRetirement({ paths, attach, ports });
-  daemons = await createDaemons({ paths, observer, attach, servers, driver, ports });
+  if (config.mode === "manage") {
+    retirement = await createRetirement({ paths, attach, ports });
+    daemons = await createDaemons({ paths, observer, attach, servers, driver, ports });
+  }
   const watched = { keeper, observer, settled, follower, link, attach };
   return new RunningAgent({ config, paths, identity, daemons, retirement, ...watched, ports });
 }
@@ -215,8 +210,9 @@ class RunningAgent implements Agent {
   }
 
   #problems(): readonly Problem[] {
-    const { keeper, follower, observer, retirement } = this.#parts;
-    const own = [keeper.problem(), retirement?.retirer.problem() ?? null].filter((problem) => problem !== null);
+    const { config, keeper, follower, observer, retirement } = this.#parts;
+    const unserved = config.mode === "observe" ? checkObserved(keeper.current()?.subnets ?? []) : null;
+    const own = [keeper.problem(), retirement?.retirer.problem() ?? null, unserved].filter((problem) => problem !== null);
     return [...own, ...follower.health().problems, ...scanProblems(observer.state()), ...this.#wire.problems()];
   }
 }

@@ -126,6 +126,7 @@ export * from "./desired/schema.js";
 export * from "./desired/dhcp-settings.js";
 export * from "./desired/digest.js";
 export * from "./desired/accept.js";
+export * from "./desired/observe-only.js";
 export * from "./desired/retirement.js";
 
 // plan: ledger and topology to desired states
@@ -139,6 +140,7 @@ export * from "./plan/number-zones.js";
 export type * from "./dhcpd/config.js";
 export type * from "./dhcpd/rack-links.js";
 export * from "./dhcpd/compile.js";
+export { failoverName } from "./dhcpd/compile-window.js";
 export * from "./dhcpd/enlistment.js";
 export * from "./dhcpd/review.js";
 export * from "./dhcpd/snippet.js";

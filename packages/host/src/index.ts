@@ -7,6 +7,7 @@ export * from "./files.js";
 export * from "./log.js";
 export type * from "./services/service-driver.js";
 export * from "./services/supervised-driver.js";
+export * from "./services/systemd-driver.js";
 export * from "./digest.js";
 export * from "./bell.js";
 export * from "./watch.js";

@@ -1,7 +1,6 @@
 import {
   EMPTY_LEDGER,
   ipAddress,
-  ipPrefix,
   parseHardwareAddress,
   type AddressFacts,
   type Allocation,
@@ -20,6 +19,9 @@ import type {
   TopologyChange,
 } from "../../../packages/coordinator/src/store/store.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { subnet } from "./stored-subnet.js";
+
+export { subnet };
 
 /** What a contract needs of an engine: a store, and the same store again after it was closed. */
 export interface StoreUnderTest {
@@ -32,25 +34,6 @@ export function nic(text: string): HardwareAddress {
   if (address === null) throw new Error(`not a NIC: ${text}`);
   return address;
 }
-
-export const subnet: Subnet = {
-  id: 1,
-  prefix: ipPrefix("192.168.50.0/24"),
-  site: "default",
-  gateway: ipAddress("192.168.50.1"),
-  domain: "rack.example",
-  mode: "window",
-  window: { first: ipAddress("192.168.50.200"), last: ipAddress("192.168.50.220") },
-  enlistment: null,
-  reserved: [{ first: ipAddress("192.168.50.10"), last: ipAddress("192.168.50.19") }],
-  dns: [ipAddress("192.168.50.2")],
-  ntp: null,
-  leaseTime: 600,
-  maxLeaseTime: 1200,
-  dhcp: { boot: { bios: "undionly.kpxe" }, mtu: 9000, snippet: 'option www-server "x";\n' },
-  heldUntil: 1_700_000_000_000,
-  createdAt: 1_600_000_000_123,
-};
 
 export const machine: Machine = {
   id: "m-1",

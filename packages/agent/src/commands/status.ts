@@ -48,12 +48,31 @@ function statusText(status: AgentStatus): string {
     `agent       ${status.version}, pid ${status.pid}`,
     `region      ${link.state}${region}${link.problem === null ? "" : `: ${link.problem.message}`}`,
     `desired     ${status.accepted === 0 ? "nothing yet" : `generation ${status.accepted}`}`,
-    ...daemons.map(
-      ({ name, state, generation }) => `${name.padEnd(11)} ${state}${generation === null ? "" : `, generation ${generation}`}`,
-    ),
+    ...daemons.flatMap(({ name, state, generation }) => [
+      `${name.padEnd(11)} ${state}${generation === null ? "" : `, generation ${generation}`}`,
+      ...lastActivations(status, name),
+    ]),
+    ...(daemons.length === 0 ? ["daemons     none: this agent only observes"] : []),
     `leases      ${leases.leases} in the file, ${leases.state.kind}`,
     `interfaces  ${status.interfaces.read ? status.interfaces.count : "not read yet"}`,
   ];
   const problems = [...daemons.flatMap((daemon) => daemon.problems), ...status.problems];
   return `${[...lines, ...problems.map((problem) => `problem     ${formatProblem(problem)}`)].join("\n")}\n`;
+}
+
+/** How many of the last attempts are shown to people; JSON has all that are kept. */
+const SHOWN = 3;
+
+function lastActivations({ activations }: AgentStatus, name: string): string[] {
+  const kept = activations.find(({ daemon }) => daemon === name)?.activations ?? [];
+  return kept.slice(-SHOWN).map(({ at, step, outcome, tookMs, generation, problem }) => {
+    const facts = [
+      step,
+      generation === null ? "" : `generation ${generation}`,
+      outcome,
+      tookMs === null ? "" : `${tookMs} ms`,
+      problem?.code ?? "",
+    ];
+    return `            ${at} ${facts.filter((fact) => fact !== "").join(", ")}`;
+  });
 }

@@ -1,7 +1,8 @@
-import { createSupervisedDriver, silentLog } from "@berth/host";
+import { silentLog } from "@berth/host";
 import type { Command } from "commander";
 import { readStatus } from "../status/status-socket.js";
 import { agentPaths } from "../agent-paths.js";
+import { createDriver } from "../create-driver.js";
 import { createEnlistmentLinks } from "../reconcile/enlistment.js";
 import type { AgentCliPorts } from "./agent-cli-ports.js";
 import { DEFAULT_CONFIG, requireConfig } from "./run.js";
@@ -23,7 +24,7 @@ export function registerStopDaemons(program: Command, ports: AgentCliPorts): voi
         ports.exitWith(1);
         return;
       }
-      const driver = createSupervisedDriver(paths.state, ports.clock);
+      const driver = createDriver(config, paths, ports);
       for (const name of ["dhcpd", "dhcpd6", "named"]) await driver.stop(name);
       await createEnlistmentLinks({ ...ports, log: silentLog, stateDir: paths.state, isPresent: () => false }).ensure([]);
       ports.stdout("dhcpd and named are stopped\n");

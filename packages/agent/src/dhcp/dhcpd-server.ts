@@ -1,20 +1,10 @@
-import { open } from "node:fs/promises";
-import { dirname } from "node:path";
 import { DHCPD_HEADER, refusalOf, type ProbeTarget, type Problem } from "@berth/core";
-import {
-  EnvironmentError,
-  errnoOf,
-  localFollowFiles,
-  type Clock,
-  type Commands,
-  type Files,
-  type Log,
-  type ServiceDriver,
-} from "@berth/host";
+import { EnvironmentError, type Clock, type Commands, type Files, type Log, type ServiceDriver } from "@berth/host";
 import { followLeases } from "../observe/leases/follow-leases.js";
 import { failureProblem } from "../reconcile/daemon-status.js";
 import { lastWords, logOffset, readLogSince } from "../reconcile/daemon-log.js";
 import { checkPortFree } from "../reconcile/port-holder.js";
+import { checkRoom, dropHistory, ensureLeasesFile } from "./dhcpd-leases-file.js";
 import { askDhcp4, askDhcp6, heardQuestion } from "./ask-dhcp.js";
 import type { ApplyRequest, DhcpServer, ServerAnswer } from "./dhcp-server.js";
 
@@ -124,6 +114,7 @@ async function restart(kind: DhcpdKind, ports: DhcpdPorts, { links, tag }: Apply
   await ports.driver.stop(name);
   const occupied = await checkPortFree(ports.commands, listen);
   if (occupied !== null) return occupied;
+  if (family === 4) await dropHistory(paths.leases, ports);
   const offset = await logOffset(paths.log);
   const argv = [paths.program, `-${family}`, "-f", "-d", "--no-pid", "-cf", paths.config, "-lf", paths.leases, ...links] as const;
   const { pid } = await ports.driver.start({ name, argv, logFile: paths.log }, tag);
@@ -144,27 +135,4 @@ async function waitUntilReady({ family, paths }: DhcpdKind, ports: DhcpdPorts, o
     await ports.clock.sleep(READY_POLL_MS);
   }
   return { code: "dhcpd-not-ready", at: paths.config, message: `dhcpd did not say '${READY}' in time`, remedy };
-}
-
-/** Beside the leases file itself, which dhcpd writes anew at every start. */
-const ROOM_MIN = 64 * 1024;
-
-/** A dhcpd that runs goes on without room; one that is started without it ends. So none is ended that could not come back. */
-async function checkRoom(leases: string): Promise<Problem | null> {
-  const free = await localFollowFiles.freeBytes(dirname(leases));
-  const needed = ((await localFollowFiles.stamp(leases))?.size ?? 0) + ROOM_MIN;
-  if (free === null || free >= needed) return null;
-  const message = `${free} octets are free, and dhcpd needs ${needed} to start; the running one is not restarted`;
-  return { code: "leases-disk-full", at: leases, message, remedy: "free space on that disk" };
-}
-
-/** dhcpd refuses to start without the file; an existing one is never touched. */
-async function ensureLeasesFile(path: string): Promise<void> {
-  try {
-    const file = await open(path, "wx", 0o644);
-    await file.close();
-  } catch (cause) {
-    if (errnoOf(cause) !== "EEXIST")
-      throw new EnvironmentError("leases-uncreatable", path, `failed to make the leases file ${path}`, { cause });
-  }
 }

@@ -134,19 +134,22 @@ class DhcpReconciler implements Reconciler {
 
   /** Everything is as it should be, as far as that can be seen without asking. */
   async #idle(seen: Seen, now: number): Promise<number> {
+    const pause = retryPause(seen.facts.desired ?? "", this.#history.failure, now);
+    if (isHung(this.#liveness) && pause === 0) {
+      await this.#act(seen, "revive");
+      return 0;
+    }
     const isSteady = this.#history.startedAt === null || now - this.#history.startedAt > EARLY_DEATH_MS;
     if (seen.goal.kind === "run" && seen.facts.running !== null && nextQuestionMs(this.#liveness, now) === 0)
       await this.#ask(seen.goal);
     const isHeard = this.#liveness.silent === 0;
     if (isSteady && isHeard) this.#history = { ...this.#history, failure: null };
     if (isHeard && (isSteady || this.#failure?.code !== this.#keepsDying)) this.#failure = null;
-    this.#tell(seen);
-    if (!isHung(this.#liveness)) return Math.min(IDLE_MS, nextQuestionMs(this.#liveness, this.#ports.clock.monotonic()));
     // What was found out is told before it is acted on, so that a short trouble is seen too.
-    const pause = retryPause(seen.facts.desired ?? "", this.#history.failure, now);
-    if (pause > 0) return Math.min(IDLE_MS, pause);
-    await this.#act(seen, "revive");
-    return 0;
+    this.#tell(seen);
+    return isHung(this.#liveness)
+      ? Math.min(IDLE_MS, pause)
+      : Math.min(IDLE_MS, nextQuestionMs(this.#liveness, this.#ports.clock.monotonic()));
   }
 
   async #ask(goal: DhcpGoal): Promise<void> {

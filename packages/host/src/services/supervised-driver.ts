@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { kill } from "node:process";
 import type { Clock } from "../clock.js";
 import { EnvironmentError, errnoOf } from "../errors.js";
+import { processState, readProc } from "./process-state.js";
 import type { ServiceDriver, ServiceInstance, ServiceSpec } from "./service-driver.js";
 import { startError } from "../start-error.js";
 
@@ -109,29 +110,6 @@ async function stillMarked(instances: readonly MarkedProcess[], mark: string): P
   const states = await Promise.all(instances.map(({ pid }) => processState(pid)));
   const living = instances.filter(({ startTicks }, i) => states[i]?.startTicks === startTicks);
   return living.length > 0 ? living : findMarked(mark);
-}
-
-/**
- * Start time in clock ticks since boot, and whether it leads its session; null when there is no such process or only its zombie
- * (proc_pid_stat(5)).
- */
-async function processState(pid: number): Promise<{ readonly startTicks: number; readonly leader: boolean } | null> {
-  const stat = await readProc(pid, "stat");
-  if (stat === null) return null;
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  if (fields[0] === "Z" || fields[0] === "X") return null;
-  return { startTicks: Number(fields[19]), leader: Number(fields[3]) === pid };
-}
-
-/** Null when the process is gone or is not ours to read. */
-async function readProc(pid: number, entry: string): Promise<string | null> {
-  try {
-    return await readFile(`/proc/${pid}/${entry}`, "latin1");
-  } catch (cause) {
-    const errno = errnoOf(cause);
-    if (errno === "ENOENT" || errno === "ESRCH" || errno === "EACCES" || errno === "EPERM") return null;
-    throw new EnvironmentError("proc-unreadable", `/proc/${pid}/${entry}`, "failed to read the process table", { cause });
-  }
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {

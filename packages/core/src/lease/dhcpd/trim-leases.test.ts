@@ -8,12 +8,12 @@ const block = (address: string, state: string, ends: string, more = ""): string 
   `lease ${address} {\n  starts 4 2026/01/01 00:00:00;\n  ends ${ends};\n  binding state ${state};\n${more}  hardware ethernet 02:00:00:00:00:01;\n}\n`;
 const LONG_AGO = "4 2026/01/01 00:10:00";
 const LATELY = "4 2026/01/08 00:00:00";
-const CUTOFF = Date.UTC(2026, 0, 7) / 1000;
+const NOW = Date.UTC(2026, 0, 8, 2) / 1000;
 const HEADER =
   "# The format of this file is documented in the dhcpd.leases(5) manual page.\n\nauthoring-byte-order little-endian;\n\n";
 
 const trim = (text: string) => {
-  const trimmed = trimLeases(Buffer.from(text, "latin1"), CUTOFF);
+  const trimmed = trimLeases(Buffer.from(text, "latin1"), NOW);
   return trimmed === null ? null : { text: Buffer.from(trimmed.bytes).toString("latin1"), dropped: trimmed.dropped };
 };
 
@@ -26,7 +26,8 @@ describe("trimLeases", () => {
 
   it.each([
     ["in use", block("192.0.2.1", "active", "never")],
-    ["ended lately", block("192.0.2.1", "free", LATELY)],
+    ["ended two hours ago, after a week", block("192.0.2.1", "free", LATELY)],
+    ["without dates", "lease 192.0.2.1 {\n  binding state free;\n}\n"],
     ["abandoned", block("192.0.2.1", "abandoned", LONG_AGO)],
     ["held for a failover partner", block("192.0.2.1", "backup", LONG_AGO)],
     ["reserved", block("192.0.2.1", "free", LONG_AGO, "  reserved;\n")],
@@ -37,10 +38,19 @@ describe("trimLeases", () => {
     expect(trim(HEADER + text)).toBeNull();
   });
 
-  it("leaves a damaged, torn or shared file to dhcpd", () => {
+  it("counts by the length of the lease: what was held for minutes is forgotten after an hour", () => {
+    const ended = block("192.0.2.1", "active", LONG_AGO);
+    const at = (hour: number, minute: number) =>
+      trimLeases(Buffer.from(HEADER + ended), Date.UTC(2026, 0, 1, hour, minute) / 1000);
+    expect(at(1, 49)).toBeNull();
+    expect(at(1, 51)).toMatchObject({ dropped: 1 });
+  });
+
+  it("leaves what is damaged, torn or shared to dhcpd, and is not taken in by what a client sent", () => {
     const old = block("192.0.2.2", "free", LONG_AGO);
-    expect(trim(`${old}lease 192.0.2.3 {\n  starts nonsense`)).toBeNull();
-    expect(trim(`${old}}}}\n${old}`)).toBeNull();
+    expect(trim(`${old}lease 192.0.2.2 {\n  starts nonsense`)).toBeNull();
+    const uid = '  uid "\\001}\\"; lease 192.0.2.9 { reserved;";\n';
+    expect(trim(block("192.0.2.2", "free", LONG_AGO, uid))).toMatchObject({ dropped: 1, text: "" });
     const peer = `failover peer "x" state {\n  my state normal at ${LONG_AGO};\n  partner state normal at ${LONG_AGO};\n}\n`;
     expect(trim(peer + old)).toBeNull();
   });
