@@ -8,6 +8,7 @@ import { registerInspect } from "./commands/inspect.js";
 import { registerJoin } from "./commands/join.js";
 import { registerLeases } from "./commands/leases.js";
 import { followLeasesFile } from "./commands/leases-follow.js";
+import { registerPartnerDown } from "./commands/partner-down.js";
 import { registerRender } from "./commands/render.js";
 import { registerRun } from "./commands/run.js";
 import { DEFAULT_STATE, registerStatus } from "./commands/status.js";
@@ -38,6 +39,7 @@ export function createAgentCli(ports: AgentCliPorts): Command {
   registerLeases(program, ports, (options) => followLeasesFile(options, ports));
   registerRender(program, ports);
   registerAdopt(program, ports);
+  registerPartnerDown(program, ports);
   registerStopDaemons(program, ports);
   return program;
 }

@@ -140,6 +140,7 @@ export * from "./plan/number-zones.js";
 export type * from "./dhcpd/config.js";
 export type * from "./dhcpd/rack-links.js";
 export * from "./dhcpd/compile.js";
+export { failoverName } from "./dhcpd/compile-window.js";
 export * from "./dhcpd/enlistment.js";
 export * from "./dhcpd/review.js";
 export * from "./dhcpd/snippet.js";

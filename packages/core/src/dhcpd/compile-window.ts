@@ -43,7 +43,12 @@ export function compileWindow(subnet: DesiredSubnet, own: RackLink, links: reado
         },
       ],
     };
-  return { pools, failover: failover === undefined ? null : { name: `s${subnet.id}`, ...failover }, warnings: [] };
+  return { pools, failover: failover === undefined ? null : { name: failoverName(subnet.id), ...failover }, warnings: [] };
+}
+
+/** The name under which dhcpd knows the pair of a subnet. */
+export function failoverName(subnetId: number): string {
+  return `s${subnetId}`;
 }
 
 /** Every single address of the subnet that somebody has or may have by name: dhcpd, short of addresses, gives away whatever its pools contain. */
