@@ -42,7 +42,8 @@ export function checkEnlistment(subnet: Subnet, state: LedgerState): readonly Pr
   const lengthMin = prefixLength(pool) + (isLinkLocal(pool) ? 1 : 0);
   if (!Number.isInteger(sliceLength) || sliceLength < lengthMin || sliceLength > SLICE_LENGTH_MAX) {
     const message = `slices of length ${sliceLength} do not fit the pool ${pool}`;
-    const remedy = `use a length from ${lengthMin} to ${SLICE_LENGTH_MAX}`;
+    const fits = lengthMin <= SLICE_LENGTH_MAX;
+    const remedy = fits ? `use a length from ${lengthMin} to ${SLICE_LENGTH_MAX}` : "use a larger pool";
     problems.push({ code: "enlistment-slice-invalid", at: "enlistment.sliceLength", message, remedy });
   }
   if (!Number.isInteger(leaseTime) || leaseTime < LEASE_TIME_MIN || leaseTime > LEASE_TIME_MAX) {
