@@ -8,8 +8,10 @@ import {
   refused,
   regionProblems,
   topologyProblems,
+  WireRecords,
   type FoundProblem,
   type IpAddress,
+  type ObservedHolder,
   type PlanFacts,
   type Problem,
   type RackView,
@@ -39,6 +41,7 @@ import type { Store, TopologyStore } from "./store/store.js";
 import { openTls, type Tls } from "./tls/open-tls.js";
 import { shareAuthority } from "./tls/share-authority.js";
 import type { ProblemWatch } from "./topology/problem-watch.js";
+import { createWireKeeper, type WireKeeper } from "./wire/wire-keeper.js";
 import { createTopologyKeeper, type TopologyKeeper } from "./topology/topology-keeper.js";
 
 export interface CoordinatorPorts {
@@ -66,6 +69,7 @@ interface Parts extends Turn {
   readonly hub: Hub;
   readonly apiTokens: ApiTokens;
   readonly keeper: TopologyKeeper;
+  readonly wire: WireKeeper;
   readonly problems: ProblemWatch;
   /** Null when nobody wants to be told. */
   readonly notices: Notices | null;
@@ -85,28 +89,14 @@ export async function createTurn(config: CoordinatorConfig, ports: CoordinatorPo
   const store = await openStore(config, ports);
   try {
     const facts = await openFacts(config, ports, { store, hasRacks });
-    const { registry, ledger, keeper, planner } = facts;
+    const { registry, ledger, keeper, planner, wire } = facts;
     const own = await openOwnAddresses(config, keeper, ports);
     const advertised = (): readonly string[] => advertisedLink(config, own?.list() ?? []);
-    const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];
-    if (config.database !== null) await shareAuthority(store.settings, config.data, ports.files);
-    const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
-    const hub = createHub({
-      ...ports,
-      tls,
-      registry,
-      tokens: store.tokens,
-      audit: store.audit,
-      listen: splitEndpoint(config.link.listen),
-      desiredFor: (rackId) => planner.desiredFor(rackId),
-      regions: advertised,
-      version: BERTH_VERSION,
-    });
-    planner.onDesired((rackId) => hub.push(rackId));
+    const { tls, hub } = await openHub(config, { ports, store, registry, planner, wire, advertised });
     const racks = (): readonly RackView[] => registry.views();
     const ofRacks = (): FoundProblem[] => [
       ...regionProblems(hub.problems()),
-      ...currentProblems(racks(), planner.problems(), topologyProblems(keeper.current())),
+      ...currentProblems(racks(), planner.problems(), [...topologyProblems(keeper.current()), ...wire.problems()]),
     ];
     const find = (): FoundProblem[] => [
       ...regionProblems([store.problem() ?? []].flat()),
@@ -118,15 +108,14 @@ export async function createTurn(config: CoordinatorConfig, ports: CoordinatorPo
     ledger.onChange(() => told.notices?.nudge());
     const fixed = [await adminToken(config.data, ports.files)];
     const apiTokens = await openApiTokens({ store, ...ports, fixed });
-    const parts = { hasRacks, config, ports, store, tls, ...facts, hub, apiTokens, ...told, own, advertised };
-    return new RunningCoordinator(parts);
+    return new RunningCoordinator({ hasRacks, config, ports, store, tls, ...facts, hub, apiTokens, ...told, own, advertised });
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-type Facts = Pick<Parts, "registry" | "ledger" | "keeper" | "planner">;
+type Facts = Pick<Parts, "registry" | "ledger" | "keeper" | "planner" | "wire">;
 
 /** What the region is, sees and plans. They ask each other, so each knows the others by the time anybody asks. */
 async function openFacts(
@@ -140,8 +129,13 @@ async function openFacts(
     withdrawnAt: (rackId, releasedAt) => planner.withdrawnAt(rackId, releasedAt),
     enlistmentSubnet: (rackId, address) => planner.enlistmentSubnet(rackId, address),
   };
-  const ledger = await openLedger({ store, racks, ...ports, plans, kept: (site, address) => keeper.holder(site, address) });
-  const { addresses } = config;
+  const { addresses, wire: wireConfig } = config;
+  const records = new WireRecords(await store.wire.load());
+  const windowMs = wireConfig.observationDays * DAY_MS;
+  const heard = { wire: records, wireWindowMs: windowMs };
+  const kept = (site: string, address: IpAddress): ObservedHolder | null => keeper.holder(site, address);
+  const ledger = await openLedger({ store, racks, ...ports, plans, kept, ...heard });
+  const wire = createWireKeeper({ ...ports, records, ledger, registry, store: store.wire, windowMs });
   const keptIn = hasRacks ? store : withoutSaving(store);
   const keeper: TopologyKeeper = await createTopologyKeeper({ ...ports, registry, ledger, store: keptIn, addresses });
   const topology = (): Topology => keeper.current();
@@ -149,7 +143,33 @@ async function openFacts(
   const planner: Planner = await createPlanner({ ledger, racks, store, ...ports, policy, topology });
   registry.onChange(() => planner.nudge());
   keeper.onChange(() => planner.nudge());
-  return { registry, ledger, keeper, planner };
+  return { registry, ledger, keeper, planner, wire };
+}
+
+/** The region's end of all links, with its certificate, told of what changes for a rack. */
+async function openHub(
+  config: CoordinatorConfig,
+  from: Pick<Parts, "ports" | "store" | "registry" | "planner" | "wire" | "advertised">,
+): Promise<Pick<Parts, "tls" | "hub">> {
+  const { ports, store, registry, planner, wire, advertised } = from;
+  const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];
+  if (config.database !== null) await shareAuthority(store.settings, config.data, ports.files);
+  const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
+  const hub = createHub({
+    ...ports,
+    tls,
+    registry,
+    wire,
+    tokens: store.tokens,
+    audit: store.audit,
+    listen: splitEndpoint(config.link.listen),
+    desiredFor: (rackId) => planner.desiredFor(rackId),
+    regions: advertised,
+    version: BERTH_VERSION,
+  });
+  wire.onWishes((rackId) => hub.probe(rackId));
+  planner.onDesired((rackId) => hub.push(rackId));
+  return { tls, hub };
 }
 
 /** In the data folder, unless the region has a database that coordinators share. */
@@ -169,6 +189,7 @@ async function openOwnAddresses(
   return createOwnAddresses({ ...ports, addresses: config.addresses, isVirtual, onlyIpv4 });
 }
 
+const DAY_MS = 24 * 3_600_000;
 const TOKEN_MAX = 1024;
 
 /** The admin's token is made at the first start and lies in the data folder, for its owner alone. */
@@ -193,7 +214,8 @@ class RunningCoordinator implements Coordinator {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { apiTokens, hasRacks, hub, keeper, ledger, notices, own, planner, problems, registry, store, ports } = this.#parts;
+    const { apiTokens, hasRacks, hub, keeper, ledger, notices, own, planner, problems, registry, store, wire, ports } =
+      this.#parts;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const stopAll = (error: unknown): never => {
@@ -201,7 +223,9 @@ class RunningCoordinator implements Coordinator {
       throw error;
     };
     try {
-      const ofRacks = hasRacks ? [planner, hub, keeper] : [{ run: (end: AbortSignal) => followRacks(registry, ports, end) }];
+      const ofRacks = hasRacks
+        ? [planner, hub, keeper, wire]
+        : [{ run: (end: AbortSignal) => followRacks(registry, ports, end) }];
       const parts = [ledger, ...ofRacks, problems, apiTokens, ...[own, notices].filter((part) => part !== null)];
       const running = [...parts.map((part) => part.run(either)), this.#serveApi(either)];
       const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));
@@ -233,9 +257,10 @@ class RunningCoordinator implements Coordinator {
   }
 
   #apiPorts(): ApiPorts {
-    const { hasRacks, ledger, registry, planner, apiTokens, ports, keeper, problems, store } = this.#parts;
+    const { hasRacks, ledger, registry, planner, apiTokens, ports, keeper, problems, store, wire } = this.#parts;
     return {
       ledger,
+      verification: (allocation) => wire.verification(allocation),
       racks: () => registry.views(),
       removeRack: async (rackId) => {
         if (!hasRacks) return refused(RACKS_ELSEWHERE);

@@ -27,6 +27,7 @@ export function registerCheck(program: Command, ports: AgentCliPorts): void {
       const programs = [
         ...PROGRAMS,
         [config.dhcpd.program, ["--version"], "isc-dhcp-server"],
+        ...(config.dhcpd.omapi === null ? [] : ([["arping", ["-V"], "iputils-arping"]] as const)),
         [config.named.program, ["-v"], "bind9"],
       ] as const;
       const missing = (await Promise.all(programs.map((entry) => checkProgram(entry, ports)))).filter(

@@ -60,8 +60,12 @@ const DHCP6_SERVER_PORT = 547;
 /** All_DHCP_Relay_Agents_and_Servers (RFC 8415 §7.1). */
 const DHCP6_SERVERS = "ff02::1:2";
 
-/** The same of `dhcpd -6`, which hears through UDP sockets: the host's own multicast comes back to it, and with hop limit 0 leaves for nobody else. */
-export function askDhcp6({ link }: ProbeTarget, { transactionId, waitMs }: AskDhcpOptions): Promise<boolean> {
+/**
+ * The same of `dhcpd -6`, which hears through UDP sockets: the host's own multicast comes back to it. Other servers on the link hear it too (also with
+ * hop limit 0, measured), so only an answer from this host's own link-local address counts.
+ */
+export async function askDhcp6({ link }: ProbeTarget, { transactionId, waitMs }: AskDhcpOptions): Promise<boolean> {
+  const own = await ownLinkLocal(link);
   const socket = createSocket({ type: "udp6", reuseAddr: true, ipv6Only: true });
   return askOnce(socket, {
     waitMs,
@@ -69,13 +73,33 @@ export function askDhcp6({ link }: ProbeTarget, { transactionId, waitMs }: AskDh
     bind: { address: "::", port: DHCP6_CLIENT_PORT },
     send() {
       socket.setMulticastInterface(`::%${link}`);
-      socket.setMulticastTTL(0);
       socket.setMulticastLoopback(true);
       const question = encodeInformationRequest(transactionId, QUESTION_HARDWARE_ADDRESS);
       socket.send(question, DHCP6_SERVER_PORT, `${DHCP6_SERVERS}%${link}`);
     },
-    isAnswer: (packet) => isReplyTo(packet, transactionId),
+    isAnswer: (packet, from) => withoutZone(from) === own && isReplyTo(packet, transactionId),
   });
+}
+
+/** The address that the kernel speaks from on that link; nothing is sent. */
+function ownLinkLocal(link: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket({ type: "udp6" });
+    const at = `${link} port ${DHCP6_CLIENT_PORT}`;
+    socket.once("error", (cause) => socket.close(() => reject(unaskable(at, cause))));
+    socket.connect(DHCP6_SERVER_PORT, `${DHCP6_SERVERS}%${link}`, () => {
+      const { address } = socket.address();
+      socket.close(() => resolve(withoutZone(address)));
+    });
+  });
+}
+
+function withoutZone(address: string): string {
+  return address.split("%")[0] ?? address;
+}
+
+function unaskable(at: string, cause: unknown): EnvironmentError {
+  return new EnvironmentError("dhcp-unaskable", at, "the DHCP server cannot be asked whether it answers", { cause });
 }
 
 interface Exchange {

@@ -21,20 +21,29 @@ export function collectChange(table: LeaseTable, keys: readonly string[], now: n
  * The same, with reports that are only made when somebody reads them, within the call: a rack's first table has tens of thousands, and who takes a snapshot of his own,
  * or wants to know no more than that there is something new, needs none.
  */
-export function announceChange(
-  table: LeaseTable,
-  { keys, reset, now }: { readonly keys: readonly string[]; readonly reset: boolean; readonly now: number },
-): LeaseChange {
-  let made: ReturnType<typeof collectChange> | null = null;
-  const reports = (): ReturnType<typeof collectChange> => (made ??= collectChange(table, keys, now));
-  return {
-    keys,
-    reset,
-    get upserts() {
-      return reports().upserts;
-    },
-    get gone() {
-      return reports().gone;
-    },
-  };
+export class AnnouncedChange implements LeaseChange {
+  readonly keys: readonly string[];
+  readonly reset: boolean;
+  readonly #table: LeaseTable;
+  readonly #now: number;
+  #made: ReturnType<typeof collectChange> | null = null;
+
+  constructor(table: LeaseTable, keys: readonly string[], { reset, now }: { readonly reset: boolean; readonly now: number }) {
+    this.#table = table;
+    this.keys = keys;
+    this.reset = reset;
+    this.#now = now;
+  }
+
+  get upserts(): LeaseChange["upserts"] {
+    return this.#reports().upserts;
+  }
+
+  get gone(): LeaseChange["gone"] {
+    return this.#reports().gone;
+  }
+
+  #reports(): ReturnType<typeof collectChange> {
+    return (this.#made ??= collectChange(this.#table, this.keys, this.#now));
+  }
 }

@@ -35,7 +35,8 @@ afterEach(async () => {
 async function start(): Promise<void> {
   const ports = { local: files, network: files };
   follower = createLeaseFollower({ path: PATH, clock, ports, log: silentLog, createReader: createLeaseReader });
-  follower.onChange((change) => changes.push({ ...change })); // a copy: reports are made when they are read
+  // A copy: reports are made when they are read.
+  follower.onChange(({ keys, reset, upserts, gone }) => changes.push({ keys, reset, upserts, gone }));
   ended = follower.run(stop.signal);
   await clock.advance(0);
 }

@@ -14,7 +14,7 @@ import {
 } from "@berth/core";
 import { EnvironmentError, describeError, type Clock, type Log } from "@berth/host";
 import { createAlarm, type Alarm } from "./alarm.js";
-import { announceChange, collectChange } from "./collect-change.js";
+import { AnnouncedChange, collectChange } from "./collect-change.js";
 import { watchLeasesDirectory, type DirectoryPorts, type WatchedDirectory } from "./directory.js";
 import type { LeaseChange, LeaseFollower, LeaseFollowerHealth } from "./model.js";
 import { openReading, UNSEEN, type Reading, type Seen } from "./reading.js";
@@ -300,7 +300,7 @@ class FileFollower {
   #tell(keys: readonly string[], reset: boolean): boolean {
     if (this.#current === null || (keys.length === 0 && !reset)) return false;
     const { table } = this.#current.reader;
-    const change = announceChange(table, { keys, reset, now: this.#options.clock.now() });
+    const change = new AnnouncedChange(table, keys, { reset, now: this.#options.clock.now() });
     this.#changedAt = this.#options.clock.monotonic();
     for (const listener of [...this.#listeners]) listener(change);
     return true;
