@@ -17,6 +17,7 @@ const apiTokens = await openApiTokens({ ...ports, store, fixed });
 const api = await createApi({
   ...ports,
   ledger,
+  verification: () => "unverified",
   racks: () => [],
   removeRack: () => Promise.resolve({ ok: true, value: null }),
   createToken: () => Promise.resolve({ ok: true, value: { joinLine: "", expiresAt: 0 } }),

@@ -52,18 +52,20 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const driver = createDriver(config, paths, ports);
   const servers = createDhcpServers(paths, { ...ports, driver, transactionId: () => randomInt(2 ** 32) });
   const follower = servers[0].leases.follow(ports);
-  const link = createAgentLink({ config, paths, identity, keeper, follower, ports });
+  const wireOf = (): Wire => wire;
+  const link = createAgentLink({ config, paths, identity, keeper, follower, wireOf, ports });
   const settled = createSettledInterfaces({
     clock: ports.clock,
     seen: () => observer.current(),
     subnets: () => keeper.current()?.subnets ?? [],
   });
   const attach = createAttachment(config, { keeper, settled });
+  const wire = createWire(config, { attach, observer, ports, report: (answers) => link.reportWire(answers) });
   if (config.mode === "manage") {
     retirement = await createRetirement({ paths, attach, ports });
     daemons = await createDaemons({ paths, observer, attach, servers, driver, ports });
   }
-  const watched = { keeper, observer, settled, follower, link, attach };
+  const watched = { keeper, observer, settled, follower, link, attach, wire };
   return new RunningAgent({ config, paths, identity, daemons, retirement, ...watched, ports });
 }
 
@@ -80,9 +82,10 @@ function createAgentLink(from: {
   identity: Identity;
   keeper: DesiredKeeper;
   follower: LeaseFollower;
+  wireOf: () => Wire;
   ports: AgentPorts;
 }): Link {
-  const { config, paths, identity, keeper, follower, ports } = from;
+  const { config, paths, identity, keeper, follower, wireOf, ports } = from;
   return createLink({
     identity,
     regions: config.regions,
@@ -96,6 +99,8 @@ function createAgentLink(from: {
     onDesired: (state) => keeper.offer(state),
     leases: () => (follower.health().identity === null ? null : follower.pages()),
     saveIdentity: (renewed) => saveIdentity(paths.state, ports.files, renewed),
+    wire: () => wireOf().answers(),
+    onProbe: (addresses) => wireOf().want(addresses),
   });
 }
 
@@ -111,13 +116,13 @@ interface AgentParts {
   readonly follower: LeaseFollower;
   readonly link: Link;
   readonly attach: Attachment;
+  readonly wire: Wire;
   readonly ports: AgentPorts;
 }
 
 class RunningAgent implements Agent {
   readonly #parts: AgentParts;
   readonly #time: TimeWatch;
-  readonly #wire: Wire;
   readonly #failing = new Map<string, string>();
   #reported = "";
 
@@ -129,7 +134,7 @@ class RunningAgent implements Agent {
       ask: (address) => askTime(address),
       onChange: () => this.#report(),
     });
-    this.#wire = createWire(parts.config, { ...parts, onChange: () => this.#report() });
+    parts.wire.onChange(() => this.#report());
   }
 
   status(): AgentStatus {
@@ -152,7 +157,7 @@ class RunningAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { config, paths, daemons, retirement, observer, settled, follower, link, ports } = this.#parts;
+    const { config, paths, daemons, retirement, observer, settled, follower, link, wire, ports } = this.#parts;
     const { addresses } = config;
     const { clock, log } = ports;
     const failed = new AbortController();
@@ -161,7 +166,7 @@ class RunningAgent implements Agent {
     observer.onChange(() => daemons.forEach(({ bell }) => bell.ring()));
     follower.onChange((change) => (change.reset ? link.renewLeases() : link.changeLeases(change)));
     const onPass = (): void => {
-      this.#wire.nudge(); // a pass follows every change of addresses and of the desired state
+      wire.nudge(); // a pass follows every change of addresses and of the desired state
       this.#report();
     };
     log.info({ rack: this.#parts.identity.name, state: paths.state }, "agent runs");
@@ -169,7 +174,7 @@ class RunningAgent implements Agent {
       observer.run(either),
       runHostReporter({ addresses, observer, settled, follower, clock, log, report: (host) => link.reportHost(host) }, either),
       this.#time.run(either),
-      this.#wire.run(either),
+      wire.run(either),
       follower.run(either),
       link.run(either),
       ...daemons.map(({ reconciler, bell }) => runReconciler(reconciler, { bell, clock, onPass }, either)),
@@ -210,10 +215,10 @@ class RunningAgent implements Agent {
   }
 
   #problems(): readonly Problem[] {
-    const { config, keeper, follower, observer, retirement } = this.#parts;
+    const { config, keeper, follower, observer, retirement, wire } = this.#parts;
     const unserved = config.mode === "observe" ? checkObserved(keeper.current()?.subnets ?? []) : null;
     const own = [keeper.problem(), retirement?.retirer.problem() ?? null, unserved].filter((problem) => problem !== null);
-    return [...own, ...follower.health().problems, ...scanProblems(observer.state()), ...this.#wire.problems()];
+    return [...own, ...follower.health().problems, ...scanProblems(observer.state()), ...wire.problems()];
   }
 }
 

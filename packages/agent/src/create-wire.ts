@@ -1,4 +1,4 @@
-import type { DesiredSubnet, IpAddress, Problem } from "@berth/core";
+import type { DesiredSubnet, IpAddress, Problem, WireAnswer } from "@berth/core";
 import type { Clock, Commands, Log } from "@berth/host";
 import type { Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
@@ -7,23 +7,32 @@ import { createDhcpServerWatch } from "./observe/dhcp-servers/dhcp-server-watch.
 import type { InterfaceObserver } from "./observe/interfaces/interface-observer.js";
 import { provokeResolution } from "./observe/wire/provoke.js";
 import { createWireProber } from "./observe/wire/wire-prober.js";
+import { createWireWatch, type WireLink } from "./observe/wire/wire-watch.js";
 
-/** What the agent asks on its links beside serving them: which foreign DHCP servers are there. */
+/** What the agent asks on its links beside serving them: who has an address, and which foreign DHCP servers are there. */
 export interface Wire {
   run(signal: AbortSignal): Promise<void>;
   /** Addresses or desired state changed. */
   nudge(): void;
   problems(): readonly Problem[];
+  /** Called when the problems changed. */
+  onChange(listener: () => void): void;
+  /** The region wants these addresses probed. */
+  want(addresses: readonly IpAddress[]): void;
+  /** All that is remembered of who answered. */
+  answers(): readonly WireAnswer[];
 }
 
 export interface WirePorts {
   readonly attach: Attachment;
   readonly observer: InterfaceObserver;
   readonly ports: { readonly clock: Clock; readonly commands: Commands; readonly log: Log };
-  readonly onChange: () => void;
+  readonly report: (answers: readonly WireAnswer[]) => void;
 }
 
-export function createWire(config: AgentConfig, { attach, observer, ports, onChange }: WirePorts): Wire {
+export function createWire(config: AgentConfig, { attach, observer, ports, report }: WirePorts): Wire {
+  let listener = (): void => undefined;
+  const onChange = (): void => listener();
   const { clock, commands, log } = ports;
   const neighbors = (signal: AbortSignal) => observer.neighbors(signal);
   const prober = createWireProber({ commands, clock, neighbors, provoke: provokeResolution });
@@ -38,11 +47,25 @@ export function createWire(config: AgentConfig, { attach, observer, ports, onCha
     onChange,
     periodMs: config.dhcpd.foreign_check_seconds * 1000,
   });
+  const watch = createWireWatch({ clock, log, links: () => wireLinks(attach), prober, neighbors, report, onChange });
   return {
-    run: (signal) => servers.run(signal),
+    run: async (signal) => void (await Promise.all([servers.run(signal), watch.run(signal)])),
     nudge: () => servers.nudge(),
-    problems: () => servers.problems(),
+    problems: () => [...servers.problems(), ...[watch.problem()].filter((problem) => problem !== null)],
+    onChange: (changed) => void (listener = changed),
+    // A probe flushes entries of the neighbour table: an agent that only observes listens and changes nothing.
+    want: (addresses) => watch.want(config.mode === "manage" ? addresses : []),
+    answers: () => watch.all(),
   };
+}
+
+/** Every declared network that the rack is attached to, whatever its mode: addresses are given there too. */
+function wireLinks(attach: Attachment): readonly WireLink[] {
+  const prefixes = new Map(attach.desired()?.subnets.map(({ id, prefix }) => [id, prefix]));
+  return (attach.now()?.local.links ?? []).flatMap(({ name, subnetId, address }) => {
+    const prefix = prefixes.get(subnetId);
+    return prefix === undefined ? [] : [{ interfaceName: name, prefix, address }];
+  });
 }
 
 /** Links on which this rack gives out addresses, each once: on a link of mode `observe` a foreign server is what is expected. */

@@ -57,6 +57,12 @@ export const coordinatorConfigSchema = z.strictObject({
       vips: z.array(ipAddressSchema).max(ADDRESSES_MAX).default([]),
     })
     .prefault({}),
+  wire: z
+    .strictObject({
+      /** An address that somebody answered for is not given within so many days; after that, only when no other is free. */
+      observationDays: z.int().min(0).max(3650).default(7),
+    })
+    .prefault({}),
   ntp: z
     .strictObject({
       /** Time servers that machines are given where no rack of their network answers. */

@@ -8,8 +8,10 @@ import {
   refused,
   regionProblems,
   topologyProblems,
+  WireRecords,
   type FoundProblem,
   type IpAddress,
+  type ObservedHolder,
   type PlanFacts,
   type Problem,
   type RackView,
@@ -38,6 +40,7 @@ import type { Store, TopologyStore } from "./store/store.js";
 import { openTls, type Tls } from "./tls/open-tls.js";
 import { shareAuthority } from "./tls/share-authority.js";
 import type { ProblemWatch } from "./topology/problem-watch.js";
+import { createWireKeeper, type WireKeeper } from "./wire/wire-keeper.js";
 import { createTopologyKeeper, type TopologyKeeper } from "./topology/topology-keeper.js";
 
 export interface CoordinatorPorts {
@@ -65,6 +68,7 @@ interface Parts {
   readonly hub: Hub;
   readonly apiTokens: ApiTokens;
   readonly keeper: TopologyKeeper;
+  readonly wire: WireKeeper;
   readonly problems: ProblemWatch;
   /** Null when nobody wants to be told. */
   readonly notices: Notices | null;
@@ -84,46 +88,64 @@ export async function createCoordinator(config: CoordinatorConfig, ports: Coordi
       withdrawnAt: (rackId, releasedAt) => planner.withdrawnAt(rackId, releasedAt),
       enlistmentSubnet: (rackId, address) => planner.enlistmentSubnet(rackId, address),
     };
-    const ledger = await openLedger({ store, racks, ...ports, plans, kept: (site, address) => keeper.holder(site, address) });
-    const { addresses } = config;
+    const { addresses, wire: wireConfig } = config;
+    const records = new WireRecords(await store.wire.load());
+    const windowMs = wireConfig.observationDays * DAY_MS;
+    const heard = { wire: records, wireWindowMs: windowMs };
+    const kept = (site: string, address: IpAddress): ObservedHolder | null => keeper.holder(site, address);
+    const ledger = await openLedger({ store, racks, ...ports, plans, kept, ...heard });
+    const wire = createWireKeeper({ ...ports, records, ledger, registry, store: store.wire, windowMs });
     const keeper: TopologyKeeper = await createTopologyKeeper({ ...ports, registry, ledger, store, addresses });
     const topology = (): Topology => keeper.current();
     const policy = { ...config.dns, ntpUpstreams: config.ntp.upstreams };
     const planner: Planner = await createPlanner({ ledger, racks, store, ...ports, policy, topology });
     const own = await openOwnAddresses(config, keeper, ports);
     const advertised = (): readonly string[] => advertisedLink(config, own?.list() ?? []);
-    const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];
-    if (config.database !== null) await shareAuthority(store.settings, config.data, ports.files);
-    const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
-    const hub = createHub({
-      ...ports,
-      tls,
-      registry,
-      tokens: store.tokens,
-      audit: store.audit,
-      listen: splitEndpoint(config.link.listen),
-      desiredFor: (rackId) => planner.desiredFor(rackId),
-      regions: advertised,
-      version: BERTH_VERSION,
-    });
-    planner.onDesired((rackId) => hub.push(rackId));
+    const { tls, hub } = await openHub(config, { ports, store, registry, planner, wire, advertised });
     registry.onChange(() => planner.nudge());
     keeper.onChange(() => planner.nudge());
     const find = (): FoundProblem[] => [
       ...regionProblems([store.problem() ?? [], ...hub.problems()].flat()),
-      ...currentProblems(racks(), planner.problems(), topologyProblems(keeper.current())),
+      ...currentProblems(racks(), planner.problems(), [...topologyProblems(keeper.current()), ...wire.problems()]),
     ];
     const vipMoves: TopologyStore["moves"] = (asked) => keeper.moves(asked);
     const told = await openNotices(config.notices, { ...ports, store, racks, vipMoves, find });
     ledger.onChange(() => told.notices?.nudge());
     const fixed = [await adminToken(config.data, ports.files)];
     const apiTokens = await openApiTokens({ store, ...ports, fixed });
-    const parts = { config, ports, store, tls, registry, ledger, planner, hub, apiTokens, keeper, ...told, own, advertised };
+    const watched = { keeper, wire, ...told, own, advertised };
+    const parts = { config, ports, store, tls, registry, ledger, planner, hub, apiTokens, ...watched };
     return new RunningCoordinator(parts);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** The region's end of all links, with its certificate, told of what changes for a rack. */
+async function openHub(
+  config: CoordinatorConfig,
+  from: Pick<Parts, "ports" | "store" | "registry" | "planner" | "wire" | "advertised">,
+): Promise<Pick<Parts, "tls" | "hub">> {
+  const { ports, store, registry, planner, wire, advertised } = from;
+  const hosts = ["localhost", "127.0.0.1", ...advertised().map((endpoint) => splitEndpoint(endpoint).host)];
+  if (config.database !== null) await shareAuthority(store.settings, config.data, ports.files);
+  const tls = await openTls({ directory: config.data, files: ports.files, clock: ports.clock, hosts });
+  const hub = createHub({
+    ...ports,
+    tls,
+    registry,
+    wire,
+    tokens: store.tokens,
+    audit: store.audit,
+    listen: splitEndpoint(config.link.listen),
+    desiredFor: (rackId) => planner.desiredFor(rackId),
+    regions: advertised,
+    version: BERTH_VERSION,
+  });
+  wire.onWishes((rackId) => hub.probe(rackId));
+  planner.onDesired((rackId) => hub.push(rackId));
+  return { tls, hub };
 }
 
 /** In the data folder, unless the region has a database that coordinators share. */
@@ -143,6 +165,7 @@ async function openOwnAddresses(
   return createOwnAddresses({ ...ports, addresses: config.addresses, isVirtual, onlyIpv4 });
 }
 
+const DAY_MS = 24 * 3_600_000;
 const TOKEN_MAX = 1024;
 
 /** The admin's token is made at the first start and lies in the data folder, for its owner alone. */
@@ -167,7 +190,7 @@ class RunningCoordinator implements Coordinator {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { apiTokens, hub, keeper, ledger, notices, own, planner, problems, store, ports } = this.#parts;
+    const { apiTokens, hub, keeper, ledger, notices, own, planner, problems, store, wire, ports } = this.#parts;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const stopAll = (error: unknown): never => {
@@ -175,7 +198,7 @@ class RunningCoordinator implements Coordinator {
       throw error;
     };
     try {
-      const parts = [ledger, planner, hub, keeper, problems, apiTokens, ...[own, notices].filter((part) => part !== null)];
+      const parts = [ledger, planner, hub, keeper, wire, problems, apiTokens, ...[own, notices].filter((part) => part !== null)];
       const running = [...parts.map((part) => part.run(either)), this.#serveApi(either)];
       const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));
       const failure = settled.find((outcome) => outcome.status === "rejected");
@@ -206,9 +229,10 @@ class RunningCoordinator implements Coordinator {
   }
 
   #apiPorts(): ApiPorts {
-    const { ledger, registry, planner, apiTokens, ports, keeper, problems, store } = this.#parts;
+    const { ledger, registry, planner, apiTokens, ports, keeper, problems, store, wire } = this.#parts;
     return {
       ledger,
+      verification: (allocation) => wire.verification(allocation),
       racks: () => registry.views(),
       removeRack: async (rackId) => ((await registry.remove(rackId)) ? accepted(rackId) : refused(noSuchRack(rackId))),
       createToken: (request, actor) => this.#createJoinLine(request, actor),

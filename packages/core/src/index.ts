@@ -87,6 +87,10 @@ export * from "./ipam/ledger-state.js";
 export * from "./ipam/observed.js";
 export * from "./ipam/served-subnets.js";
 export * from "./ipam/wire-sightings.js";
+export * from "./ipam/wire-record.js";
+export * from "./ipam/wire-records.js";
+export * from "./ipam/verify-allocation.js";
+export * from "./ipam/probe-wishes.js";
 export { addressWarnings } from "./ipam/choose-address.js";
 export * from "./ipam/declare-subnet.js";
 export * from "./ipam/enroll-machine.js";
@@ -191,6 +195,7 @@ export * from "./protocol/join.js";
 export * from "./protocol/decide-join.js";
 export * from "./protocol/link-state.js";
 export * from "./protocol/outbox.js";
+export * from "./protocol/wire-outbox.js";
 export * from "./protocol/reported-facts.js";
 
 // api: what the coordinator's HTTP API takes and answers

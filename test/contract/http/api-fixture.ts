@@ -131,6 +131,7 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
   const apiTokens = await openApiTokens({ store, clock, log: silentLog, fixed });
   const ports: ApiPorts = {
     ledger: await openLedger({ store, racks: () => state.racks, clock, log: silentLog }),
+    verification: () => "unverified",
     racks: () => state.racks,
     removeRack: (id) => {
       removed.push(id);

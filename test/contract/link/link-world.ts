@@ -1,11 +1,19 @@
 import { X509Certificate } from "node:crypto";
-import { AGENT_FRAME_LIMITS, formatRegionAddress, type DesiredState, type JoinRequest, type Problem } from "@berth/core";
+import {
+  AGENT_FRAME_LIMITS,
+  formatRegionAddress,
+  type DesiredState,
+  type IpAddress,
+  type JoinRequest,
+  type Problem,
+} from "@berth/core";
 import { EnvironmentError, silentLog, systemClock, type Clock, type Files } from "@berth/host";
 import { createCertificateRequest } from "../../../packages/agent/src/identity/certificate-request.js";
 import { ensureCandidate, identityFrom, type Identity } from "../../../packages/agent/src/identity/identity.js";
 import { dialRegion, type DialRegion } from "../../../packages/agent/src/link/dial-region.js";
 import { admitRack, type AdmissionPorts } from "../../../packages/coordinator/src/hub/admit-rack.js";
 import { createHub, type Hub } from "../../../packages/coordinator/src/hub/hub.js";
+import type { WirePort } from "../../../packages/coordinator/src/hub/session.js";
 import { Sessions } from "../../../packages/coordinator/src/hub/sessions.js";
 import { createToken } from "../../../packages/coordinator/src/racks/create-token.js";
 import type { TokenStore } from "../../../packages/coordinator/src/store/store.js";
@@ -14,6 +22,9 @@ import { publicKeyHash } from "../../../packages/coordinator/src/tls/certificate
 import { openTls, type Tls } from "../../../packages/coordinator/src/tls/open-tls.js";
 import { memoryChannels } from "./memory-channel.js";
 import { memoryFiles, memoryStore, type LinkStore } from "./memory-ports.js";
+
+/** What a rack told of its wires. */
+export type HeardOnWire = { readonly rack: string } & Parameters<WirePort["hear"]>[1];
 
 /** A region with its racks: the same over both carriers, so that one suite judges both. */
 export interface LinkWorld {
@@ -27,6 +38,10 @@ export interface LinkWorld {
   registry(): RackRegistry;
   address(): string;
   push(rackId: string): void;
+  /** What racks told of their wires, and what each is to probe. */
+  readonly heard: HeardOnWire[];
+  readonly wishes: Map<string, readonly IpAddress[]>;
+  probe(rackId: string): void;
   connected(): readonly string[];
   /** The coordinator goes and comes back with what its store holds. */
   restart(): Promise<void>;
@@ -36,7 +51,7 @@ export interface LinkWorld {
 /** Addresses that the region tells its racks at every welcome; nobody listens there. */
 export const TOLD: readonly string[] = ["127.0.0.1:9"];
 
-type Carrier = Pick<LinkWorld, "address" | "push" | "connected" | "problems" | "stop" | "dial">;
+type Carrier = Pick<LinkWorld, "address" | "push" | "probe" | "connected" | "problems" | "stop" | "dial">;
 export type CarrierName = "in memory" | "over TLS";
 
 export async function createLinkWorld(
@@ -47,12 +62,18 @@ export async function createLinkWorld(
   const files = memoryFiles();
   const tls = await openTls({ directory: "/region", files, clock, hosts: ["127.0.0.1"] });
   const desired = new Map<string, DesiredState>();
+  const heard: HeardOnWire[] = [];
+  const wishes = new Map<string, readonly IpAddress[]>();
+  const wire: WirePort = {
+    hear: (rack, message) => void heard.push({ rack, ...message }),
+    wishesFor: (rack) => wishes.get(rack) ?? [],
+  };
   let registry = await createRackRegistry({ store, clock, log: silentLog });
   let port = 0;
   const begin = async (): Promise<Carrier> => {
     const setup = { tls, registry, tokens: store.tokens, audit: store.audit, clock, log: silentLog, regions: () => TOLD };
-    if (name === "in memory") return beginInMemory(setup, desired);
-    const hub = createHub({ ...setup, desiredFor: (id) => desired.get(id) ?? null, listen: { host: "127.0.0.1", port } });
+    if (name === "in memory") return beginInMemory(setup, desired, wire);
+    const hub = createHub({ ...setup, wire, desiredFor: (id) => desired.get(id) ?? null, listen: { host: "127.0.0.1", port } });
     const carrier = await beginOverTls(hub);
     port = hub.address()?.port ?? 0;
     return carrier;
@@ -67,6 +88,11 @@ export async function createLinkWorld(
     address: () => carrier.address(),
     push: (rack) => {
       carrier.push(rack);
+    },
+    heard,
+    wishes,
+    probe: (rack) => {
+      carrier.probe(rack);
     },
     connected: () => carrier.connected(),
     problems: () => carrier.problems(),
@@ -90,6 +116,9 @@ async function beginOverTls(hub: Hub): Promise<Carrier> {
     push: (rack) => {
       hub.push(rack);
     },
+    probe: (rack) => {
+      hub.probe(rack);
+    },
     connected: () => hub.connected(),
     problems: () => hub.problems(),
     async stop() {
@@ -99,8 +128,8 @@ async function beginOverTls(hub: Hub): Promise<Carrier> {
   };
 }
 
-function beginInMemory(admission: AdmissionPorts, desired: Map<string, DesiredState>): Carrier {
-  const sessions = new Sessions({ admission, version: "test", desiredFor: (id) => desired.get(id) ?? null });
+function beginInMemory(admission: AdmissionPorts, desired: Map<string, DesiredState>, wire: WirePort): Carrier {
+  const sessions = new Sessions({ admission, wire, version: "test", desiredFor: (id) => desired.get(id) ?? null });
   let up = true;
   const timer = setInterval(() => {
     sessions.tick();
@@ -109,6 +138,9 @@ function beginInMemory(admission: AdmissionPorts, desired: Map<string, DesiredSt
     address: () => "127.0.0.1:1",
     push: (rack) => {
       sessions.push(rack);
+    },
+    probe: (rack) => {
+      sessions.probe(rack);
     },
     connected: () => sessions.racks(),
     problems: () => sessions.problems(),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FRAME_BYTES_MAX, ipAddress, LEASES_PER_FRAME_MAX, type RackView } from "@berth/core";
+import { FRAME_BYTES_MAX, hardwareAddressSchema, ipAddress, LEASES_PER_FRAME_MAX, type RackView } from "@berth/core";
 import { waitUntil } from "../../lab/wait-until.js";
 import { admit, createLinkWorld, TOLD, type CarrierName, type LinkWorld } from "./link-world.js";
 import { desired, lease, nic, problem, rawPeer, startRack, type TestRack } from "./test-rack.js";
@@ -69,6 +69,32 @@ describe.each(CARRIERS)("link %s", (carrier) => {
       until: (heard) => heard.some(({ type }) => type === "acknowledge"),
     });
     expect(level.heard.map(({ type }) => type)).toEqual(["welcome", "acknowledge"]);
+  });
+
+  it("tells once what a rack shall probe, and again in a new session; carries every answer, and all of them to a session that begins", async () => {
+    const [free, held] = [ipAddress("192.0.2.9"), ipAddress("192.0.2.10")];
+    const silent = { address: free, hardwareAddresses: [], at: 1000, how: "probe" } as const;
+    const answered = {
+      address: held,
+      hardwareAddresses: [hardwareAddressSchema.parse("02:00:5e:00:53:01")],
+      at: 1001,
+      how: "neighbor",
+    } as const;
+    const rack = await start("r1", { wire: () => [silent] });
+    const id = rack.identity.rack;
+    const told = (): unknown[] => world.heard.flatMap(({ rack: teller, answers }) => (teller === id ? answers : []));
+    await waitUntil(told, { describe: "the first session's answers", until: (all) => all.length === 1 });
+    world.wishes.set(id, [free, held]);
+    world.probe(id);
+    world.probe(id);
+    rack.link.reportWire([answered]);
+    await waitUntil(told, { describe: "the answer that is news", until: (all) => all.length === 2 });
+    expect([told(), rack.wanted]).toEqual([[silent, answered], [[free, held]]]);
+    expect(world.heard.every(({ now }) => now !== undefined)).toBe(true);
+    rack.cut();
+    await waitUntil(() => rack.wanted.length, { describe: "the list is told to the new session", until: (count) => count === 2 });
+    await waitUntil(told, { describe: "and everything to the region", until: (all) => all.length === 3 });
+    expect(told()).toEqual([silent, answered, silent]);
   });
 
   it("sends a refused generation once, and the next one again", async () => {

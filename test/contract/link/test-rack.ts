@@ -7,6 +7,7 @@ import {
   type CoordinatorMessage,
   type DesiredState,
   type HostInterface,
+  type IpAddress,
   type LeaseReport,
   type Problem,
 } from "@berth/core";
@@ -25,6 +26,8 @@ export interface TestRack {
   readonly sent: AgentMessage[];
   readonly taken: DesiredState[];
   readonly saved: Identity[];
+  /** Lists of addresses that the region wanted probed. */
+  readonly wanted: (readonly IpAddress[])[];
   /** Cuts the connection as a broken network does. */
   cut(): void;
   stop(): Promise<void>;
@@ -35,6 +38,7 @@ export function startRack(world: LinkWorld, identity: Identity, changes: Partial
   const sent: AgentMessage[] = [];
   const taken: DesiredState[] = [];
   const saved: Identity[] = [];
+  const wanted: (readonly IpAddress[])[] = [];
   let channel: Channel | null = null;
   const link = createLink({
     identity,
@@ -55,6 +59,8 @@ export function startRack(world: LinkWorld, identity: Identity, changes: Partial
       saved.push(newer);
       return Promise.resolve();
     },
+    wire: () => [],
+    onProbe: (addresses) => void wanted.push(addresses),
     async dial(address, dialer, signal) {
       const opened = await world.dial(address, dialer, signal);
       channel = opened;
@@ -71,6 +77,7 @@ export function startRack(world: LinkWorld, identity: Identity, changes: Partial
     sent,
     taken,
     saved,
+    wanted,
     cut: () => channel?.terminate(),
     async stop() {
       stop.abort();

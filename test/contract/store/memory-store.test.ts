@@ -1,6 +1,7 @@
 import { createMemoryStore, MemoryDisk } from "../../../packages/coordinator/src/store/memory-store.js";
 import { apiTokensContract } from "./api-tokens-contract.js";
 import { namesContract } from "./names-contract.js";
+import { wireContract } from "./wire-contract.js";
 import { storeContract, type StoreUnderTest } from "./store-contract.js";
 
 function fake(): Promise<StoreUnderTest> {
@@ -11,3 +12,4 @@ function fake(): Promise<StoreUnderTest> {
 storeContract("the fake store", fake);
 namesContract("the fake store", fake);
 apiTokensContract("the fake store", fake);
+wireContract("the fake store", fake);

@@ -10,6 +10,7 @@ import { migrations } from "../../../packages/coordinator/src/store/migrations.j
 import { createSqliteStore } from "../../../packages/coordinator/src/store/sqlite-store.js";
 import { apiTokensContract } from "./api-tokens-contract.js";
 import { namesContract } from "./names-contract.js";
+import { wireContract } from "./wire-contract.js";
 import type { Tables } from "../../../packages/coordinator/src/store/tables.js";
 import { storeContract, subnet, type StoreUnderTest } from "./store-contract.js";
 
@@ -23,6 +24,7 @@ async function sqlite(): Promise<StoreUnderTest> {
 storeContract("the SQLite store", sqlite);
 namesContract("the SQLite store", sqlite);
 apiTokensContract("the SQLite store", sqlite);
+wireContract("the SQLite store", sqlite);
 
 let folder: string;
 beforeEach(async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from "vitest";
 import { createPostgresStore } from "../../../packages/coordinator/src/store/postgres/postgres-store.js";
 import { apiTokensContract } from "../../contract/store/api-tokens-contract.js";
 import { namesContract } from "../../contract/store/names-contract.js";
+import { wireContract } from "../../contract/store/wire-contract.js";
 import { storeContract, type StoreUnderTest } from "../../contract/store/store-contract.js";
 import { PostgresServer } from "./postgres-server.js";
 
@@ -28,3 +29,4 @@ async function postgres(): Promise<StoreUnderTest> {
 storeContract("the PostgreSQL store", postgres);
 namesContract("the PostgreSQL store", postgres);
 apiTokensContract("the PostgreSQL store", postgres);
+wireContract("the PostgreSQL store", postgres);

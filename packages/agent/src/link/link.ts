@@ -12,6 +12,7 @@ import {
   type CoordinatorMessage,
   type DesiredState,
   type HostReport,
+  type IpAddress,
   type LeaseChanges,
   type LeasePages,
   type LinkEffect,
@@ -21,6 +22,8 @@ import {
   type Problem,
   type RegionAddress,
   type StatusReport,
+  type WireAnswer,
+  WireOutbox,
 } from "@berth/core";
 import { createBell, EnvironmentError, describeError, type Bell, type Clock, type Log } from "@berth/host";
 import type { Identity } from "../identity/identity.js";
@@ -51,6 +54,10 @@ export interface LinkOptions {
   /** Keeps a renewed certificate or new addresses of the region; durable when it resolves. */
   readonly saveIdentity: (identity: Identity) => Promise<void>;
   readonly dial?: DialRegion;
+  /** Everything that is remembered of the wires. */
+  readonly wire: () => readonly WireAnswer[];
+  /** The region wants these addresses probed from now on. */
+  readonly onProbe: (addresses: readonly IpAddress[]) => void;
 }
 
 /**
@@ -64,6 +71,8 @@ export interface Link {
   reportStatus(status: StatusReport): void;
   /** Leases that came, changed or went since the last call. */
   changeLeases(changes: LeaseChanges): void;
+  /** Answers on the wire that are news. */
+  reportWire(answers: readonly WireAnswer[]): void;
   /** The leases file was read for the first time or anew: send them whole. */
   renewLeases(): void;
   status(): LinkStatus;
@@ -91,6 +100,7 @@ export function createLink(options: LinkOptions): Link {
 class RegionLink implements Link {
   readonly #options: LinkOptions;
   readonly #outbox: Outbox;
+  readonly #wire: WireOutbox;
   readonly #bell: Bell;
   readonly #identity: RegionIdentity;
   readonly #intake: DesiredIntake;
@@ -108,6 +118,7 @@ class RegionLink implements Link {
     const answer = this.#answer.bind(this);
     this.#intake = new DesiredIntake({ clock, log, take: onDesired, answer });
     this.#outbox = createOutbox(options.leases);
+    this.#wire = new WireOutbox(options.wire);
     this.#bell = createBell(clock);
     this.#regionClock = new RegionClock(clock);
   }
@@ -146,6 +157,11 @@ class RegionLink implements Link {
 
   changeLeases(changes: LeaseChanges): void {
     this.#outbox.changeLeases(changes);
+    this.#bell.ring();
+  }
+
+  reportWire(answers: readonly WireAnswer[]): void {
+    this.#wire.add(answers);
     this.#bell.ring();
   }
 
@@ -259,14 +275,17 @@ class RegionLink implements Link {
   }
 
   #send(message: AgentMessage): void {
-    const told = message.type === "hello" || "sequence" in message ? { ...message, now: this.#regionClock.tell() } : message;
+    const told =
+      message.type === "hello" || message.type === "wire" || "sequence" in message
+        ? { ...message, now: this.#regionClock.tell() }
+        : message;
     this.#channel?.send(encodeFrame(told));
   }
 
   /** Sends what is due while the region keeps up. */
   #flush(): void {
     while (this.#state.kind === "connected" && this.#channel !== null && this.#channel.bufferedBytes < BUFFERED_MAX) {
-      const message = this.#outbox.next();
+      const message = this.#outbox.next() ?? this.#wire.next();
       if (message === null) return;
       this.#send(message);
     }
@@ -287,6 +306,9 @@ class RegionLink implements Link {
         return;
       case "desired":
         this.#intake.offer(message.state);
+        return;
+      case "probe":
+        this.#options.onProbe(message.addresses);
         return;
       case "acknowledge":
         this.#outbox.acknowledge(message.sequence);
@@ -313,6 +335,7 @@ class RegionLink implements Link {
     if (skew !== null) log.warn({ problem: skew }, "this host's clock differs from the region's");
     log.info({ region: message.region, acknowledged: message.acknowledged }, "linked to the region");
     this.#outbox.open(message.acknowledged);
+    this.#wire.open();
     this.#step({ kind: "welcomed", connection });
     this.#identity.learn(message.regions);
   }

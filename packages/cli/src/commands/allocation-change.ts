@@ -5,12 +5,14 @@ import {
   allocationViewSchema,
   deliverySchema,
   type AllocatedManyView,
-  type AllocationView,
+  type AllocatedView,
 } from "@berth/core";
 import { changePath, withDryRun, type ChangeFlags } from "../arguments/dry-run.js";
 import { CliFailure, EXIT_USAGE, environmentFailure } from "../cli-failure.js";
 import type { CliContext } from "../cli-context.js";
+import { printable } from "../output/printable.js";
 import { formatFields } from "../output/table.js";
+import { warningFields } from "../output/warning-fields.js";
 
 interface CreateFlags extends ChangeFlags {
   readonly own?: boolean;
@@ -59,7 +61,7 @@ function createCommand(allocation: Command, context: CliContext): void {
     const path = changePath(context, flags, "allocations");
     const body = { kind: own === true ? "machine" : "additional", machine, subnet, address, ...(own === true ? {} : extra) };
     const made = await client.call({ method: "POST", path, body, answer: allocatedViewSchema });
-    context.show(made, ({ allocation: view, created }) => allocationText(view, created));
+    context.show(made, allocationText);
   });
 }
 
@@ -94,16 +96,21 @@ function parseItems(text: string, file: string): unknown {
   }
 }
 
-function allocationText({ address, id, kind, name, subnet }: AllocationView, created: boolean): string {
+function allocationText({ allocation, created, warnings }: AllocatedView): string {
+  const { address, id, kind, name, subnet } = allocation;
   return formatFields([
     ["Address", `${address} in ${subnet}, ${kind}${created ? "" : ", given before"}`],
     ["Name", name],
     ["Id", id],
+    ...warningFields(warnings),
   ]);
 }
 
 function bulkText({ items }: AllocatedManyView): string {
   return items
-    .map(({ allocation: { address, name }, created }) => `${address} ${name}${created ? "" : " (given before)"}\n`)
+    .map(({ allocation: { address, name }, created, warnings = [] }) => {
+      const warned = warnings.map(({ message }) => `  warning: ${printable(message)}\n`).join("");
+      return `${address} ${name}${created ? "" : " (given before)"}\n${warned}`;
+    })
     .join("");
 }

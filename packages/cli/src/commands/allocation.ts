@@ -36,6 +36,7 @@ function columns(nowMs: number): readonly Column<AllocationView>[] {
     { title: "NIC", cell: ({ nics }) => nics.join(",") },
     { title: "MACHINE", cell: ({ machineId, owners }) => machineId ?? owners.join(",") },
     { title: "DELIVERY", cell: ({ delivery }) => delivery },
+    { title: "WIRE", cell: ({ verification }) => verification },
     { title: "AGE", cell: ({ createdAt }) => formatAge(createdAt, nowMs) },
   ];
 }

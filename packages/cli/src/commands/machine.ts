@@ -5,6 +5,7 @@ import type { CliContext } from "../cli-context.js";
 import { apiPath } from "../connection/api-client.js";
 import { formatAge } from "../output/age.js";
 import { formatFields, type Column } from "../output/table.js";
+import { warningFields } from "../output/warning-fields.js";
 import { machineChangeCommands } from "./machine-change.js";
 
 interface EnrollOptions extends ChangeFlags {
@@ -69,13 +70,14 @@ function enrollCommand(machine: Command, context: CliContext): void {
   });
 }
 
-function enrolledText({ allocation, created, machine }: EnrolledView): string {
+function enrolledText({ allocation, created, machine, warnings }: EnrolledView): string {
   const before = created ? "enrolled" : "already enrolled";
   return formatFields([
     ["Machine", `${machineName(machine)}, ${before}`],
     ["Address", `${allocation.address} in ${allocation.subnet}`],
     ["Name", allocation.name],
     ["NICs", machine.nics.join(", ")],
+    ...warningFields(warnings),
   ]);
 }
 

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import { allocatedViewSchema, allocationViewSchema, type AllocationView } from "@berth/core";
+import { allocatedViewSchema, allocationViewSchema, type AllocationView, type Problem } from "@berth/core";
 import { changePath, withDryRun, type ChangeFlags } from "../arguments/dry-run.js";
 import type { CliContext } from "../cli-context.js";
 import { formatFields } from "../output/table.js";
+import { warningFields } from "../output/warning-fields.js";
 
 interface VipFlags extends ChangeFlags {
   readonly subnet?: string;
@@ -30,7 +31,9 @@ export function vipOwnerCommands(vip: Command, context: CliContext): void {
     const path = changePath(context, flags, "vips");
     const body = { owners, subnet, address, name, key };
     const made = await client.call({ method: "POST", path, body, answer: allocatedViewSchema });
-    context.show(made, ({ allocation, created }) => vipText(allocation, created ? "created" : "already there"));
+    context.show(made, ({ allocation, created, warnings }) =>
+      vipText(allocation, created ? "created" : "already there", warnings),
+    );
   });
   const add = vip
     .command("add-owner")
@@ -56,11 +59,12 @@ export function vipOwnerCommands(vip: Command, context: CliContext): void {
   });
 }
 
-function vipText({ address, id, name, owners, subnet }: AllocationView, state: string): string {
+function vipText({ address, id, name, owners, subnet }: AllocationView, state: string, warnings?: readonly Problem[]): string {
   return formatFields([
     ["VIP", `${address} in ${subnet}, ${state}`],
     ["Name", name],
     ["Owners", owners.join(", ")],
     ["Id", id],
+    ...warningFields(warnings),
   ]);
 }

@@ -1,5 +1,5 @@
 import type { Clock, Log } from "@berth/host";
-import type { CurrentProblem, DesiredState, Problem, RackView, Result, Topology } from "@berth/core";
+import type { Allocation, CurrentProblem, DesiredState, Problem, RackView, Result, Topology, Verification } from "@berth/core";
 import type { Ledger } from "../ledger/ledger.js";
 import type { AuditStore, TopologyStore } from "../store/store.js";
 import type { ApiTokens } from "./api-tokens.js";
@@ -28,6 +28,8 @@ export interface ApiPlanner {
 /** All that the HTTP API needs of the coordinator. It decides nothing itself. */
 export interface ApiPorts {
   readonly ledger: Ledger;
+  /** What the wire says of a given address. */
+  readonly verification: (allocation: Allocation) => Verification;
   readonly racks: () => readonly RackView[];
   /** Forgets a rack: its facts and its right to connect. */
   readonly removeRack: (rackId: string) => Promise<Result<unknown>>;

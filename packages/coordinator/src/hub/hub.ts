@@ -11,6 +11,7 @@ import type { AuditStore, TokenStore } from "../store/store.js";
 import type { Tls } from "../tls/open-tls.js";
 import { JoinDoor } from "./join-door.js";
 import { createPeerReader } from "./read-peer.js";
+import type { WirePort } from "./session.js";
 import { Sessions } from "./sessions.js";
 import { createWsChannel } from "./ws-channel.js";
 
@@ -21,6 +22,7 @@ export interface HubOptions {
   readonly audit: Pick<AuditStore, "append">;
   /** The newest desired state of a rack, null when there is none yet. */
   desiredFor(rackId: string): Promise<DesiredState | null> | DesiredState | null;
+  readonly wire: WirePort;
   readonly clock: Clock;
   readonly log: Log;
   readonly listen: { readonly host: string; readonly port: number };
@@ -39,6 +41,8 @@ export interface Hub {
   address(): { readonly host: string; readonly port: number } | null;
   /** The rack's desired state changed: send the newest to it, if it is connected. */
   push(rackId: string): void;
+  /** The same for the addresses that it shall probe. */
+  probe(rackId: string): void;
   /** Racks with an open session. */
   connected(): readonly string[];
   /** What is wrong with links and what travels on them: two hosts with one identity, a desired state that is too large. */
@@ -83,6 +87,7 @@ class TlsHub implements Hub {
       admission: { tls, registry, tokens, audit, clock, log, regions },
       version: options.version ?? "0",
       desiredFor: (rackId) => options.desiredFor(rackId),
+      wire: options.wire,
     });
   }
 
@@ -97,6 +102,10 @@ class TlsHub implements Hub {
 
   push(rackId: string): void {
     this.#sessions.push(rackId);
+  }
+
+  probe(rackId: string): void {
+    this.#sessions.probe(rackId);
   }
 
   connected(): readonly string[] {

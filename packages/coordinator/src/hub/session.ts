@@ -5,6 +5,7 @@ import {
   type CoordinatorMessage,
   type Decoded,
   type DesiredState,
+  type IpAddress,
   type Problem,
   type Result,
 } from "@berth/core";
@@ -27,6 +28,13 @@ export interface RenewedCertificate {
   readonly endsAt: number;
 }
 
+/** Where racks' looks at their wires go, and what they are to look at. */
+export interface WirePort {
+  hear(rackId: string, message: Extract<AgentMessage, { readonly type: "wire" }>): void;
+  /** Addresses that the rack shall probe, most urgent first. */
+  wishesFor(rackId: string): readonly IpAddress[];
+}
+
 /** What a session needs of its hub. */
 export interface SessionPorts {
   readonly registry: RackRegistry;
@@ -36,6 +44,7 @@ export interface SessionPorts {
   readonly version: string;
   readonly regions: () => readonly string[];
   desiredFor(rackId: string): Promise<DesiredState | null> | DesiredState | null;
+  readonly wire: WirePort;
   /** A new certificate for the same key, or why not. */
   renew(peer: Peer, request: string): Promise<Result<RenewedCertificate>>;
   /** A good hello came: why the session must not open all the same, or null. */
@@ -85,6 +94,8 @@ export class Session {
   #offeredBytes = 0;
   #pushing = false;
   #pushDue = false;
+  /** Addresses that the rack was last told to probe on this connection. */
+  #wished = "";
   #unknown = 0;
   #invalid = 0;
 
@@ -133,6 +144,16 @@ export class Session {
       .finally(() => {
         this.#pushing = false;
       });
+  }
+
+  /** Tells the rack which addresses to probe, unless it was told just that. */
+  probe(): void {
+    if (this.#phase !== "open") return;
+    const addresses = [...this.#ports.wire.wishesFor(this.peer.rack)];
+    const wished = addresses.join();
+    if (wished === this.#wished) return;
+    this.#wished = wished;
+    this.#send({ type: "probe", addresses });
   }
 
   /** Called every second or so: deadlines, liveness, what waited for a free buffer. */
@@ -202,6 +223,7 @@ export class Session {
     const addresses = regions().slice(0, 64);
     this.#send({ type: "welcome", version: this.#ports.version, region, acknowledged, now: clock.now(), regions: addresses });
     this.push();
+    this.probe();
   }
 
   #receive(message: AgentMessage, dropped: readonly Problem[]): void {
@@ -219,6 +241,9 @@ export class Session {
         this.#send({ type: "acknowledge", sequence: message.sequence, problems });
         return;
       }
+      case "wire":
+        this.#ports.wire.hear(rack, message);
+        return;
       case "receipt":
         if (message.problems.length === 0) registry.accept(rack, message.generation);
         else this.#log.warn({ generation: message.generation, problems: message.problems }, "rack refused its desired state");

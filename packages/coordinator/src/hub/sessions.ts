@@ -1,12 +1,13 @@
 import { CLOSE, type Channel, type DesiredState, type Problem } from "@berth/core";
 import { renewRack, type AdmissionPorts } from "./admit-rack.js";
-import { Session, type Peer, type SessionPorts } from "./session.js";
+import { Session, type Peer, type SessionPorts, type WirePort } from "./session.js";
 import { TwinWatch, type Greeting } from "./twin-watch.js";
 
 export interface SessionsSetup {
   readonly admission: AdmissionPorts;
   readonly version: string;
   readonly desiredFor: (rackId: string) => Promise<DesiredState | null> | DesiredState | null;
+  readonly wire: WirePort;
 }
 
 /** All sessions of the hub, whatever carries their frames. One a rack: the newest wins, unless two hosts have the rack's identity. */
@@ -20,7 +21,7 @@ export class Sessions {
   readonly #stopListening: () => void;
   #connections = 0;
 
-  constructor({ admission, version, desiredFor }: SessionsSetup) {
+  constructor({ admission, version, desiredFor, wire }: SessionsSetup) {
     const { registry, clock, log, tls, regions } = admission;
     this.#twins = new TwinWatch(() => clock.monotonic());
     this.#ports = {
@@ -31,6 +32,7 @@ export class Sessions {
       version,
       regions,
       desiredFor,
+      wire,
       renew: (peer, request) => renewRack(admission, peer, request),
       judge: (session, newcomer) => this.#judge(session, newcomer),
       opening: (session) => {
@@ -59,6 +61,10 @@ export class Sessions {
 
   push(rackId: string): void {
     this.#open.get(rackId)?.push();
+  }
+
+  probe(rackId: string): void {
+    this.#open.get(rackId)?.probe();
   }
 
   racks(): readonly string[] {

@@ -10,6 +10,7 @@ import {
   type RackView,
   type Result,
   type PlanFacts,
+  type WireSightings,
 } from "@berth/core";
 import { EnvironmentError, describeError, type Clock, type Log } from "@berth/host";
 import type { AuditEntry, LedgerStore } from "../store/store.js";
@@ -57,6 +58,9 @@ export interface QueuePorts {
   readonly plans?: PlanFacts;
   /** What racks had or will have though they do not show it now: a VIP between two of them. */
   readonly kept?: (site: string, address: IpAddress) => ObservedHolder | null;
+  /** Who was heard on the wires, and for how long that keeps an address from being given. Left out, nothing is known of them. */
+  readonly wire?: WireSightings;
+  readonly wireWindowMs?: number;
 }
 
 /**
@@ -172,9 +176,11 @@ export class CommitQueue {
     for (const { waiting, result } of decided) waiting.resolve(result);
   }
 
-  private observed(now: number): Observed {
-    const { racks, plans, kept } = this.ports;
-    const seen = observedBy(racks(), now, plans);
+  /** What the racks see now. */
+  observed(now: number): Observed {
+    const { racks, plans, kept, wire, wireWindowMs } = this.ports;
+    const heard = wire === undefined || wireWindowMs === undefined ? {} : { wire, wireWindowMs };
+    const seen = { ...observedBy(racks(), now, plans), ...heard };
     if (kept === undefined) return seen;
     return { ...seen, holder: (site, address, nics) => seen.holder(site, address, nics) ?? kept(site, address) };
   }

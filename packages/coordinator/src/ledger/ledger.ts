@@ -5,11 +5,13 @@ import type {
   Enlisted,
   EnlistRequest,
   EnrollRequest,
+  IpAddress,
   Imported,
   ImportRequest,
   Machine,
   MachineChange,
   NameRecord,
+  Problem,
   Quarantine,
   Recorded,
   RecordRequest,
@@ -29,6 +31,8 @@ export interface Enrolled {
   readonly allocation: Allocation;
   /** False when the same request was answered before: same machine, same address. */
   readonly created: boolean;
+  /** What an operator should know of the address that was given all the same. */
+  readonly warnings?: readonly Problem[];
 }
 
 /**
@@ -50,6 +54,10 @@ export interface Ledger {
   machine(id: string): Machine | null;
   /** What one machine holds, likewise. */
   allocationsOf(machineId: string): readonly Allocation[];
+  /** Who holds an address of a subnet, decided changes included: for advice, not for answers. */
+  allocationIn(subnetId: number, address: IpAddress): Allocation | null;
+  /** Addresses of a subnet that would be given next, likewise. */
+  nextAddresses(subnetId: number): readonly IpAddress[];
   createSubnet(request: SubnetRequest, by?: By): Promise<Result<Subnet>>;
   changeSubnet(id: number, change: Partial<SubnetRequest>, by?: By): Promise<Result<Subnet>>;
   removeSubnet(id: number, by?: By): Promise<Result<Subnet>>;

@@ -1,4 +1,13 @@
-import { LedgerState, type IpAddress, type LedgerChange, type ObservedHolder, type RackView, type PlanFacts } from "@berth/core";
+import {
+  LedgerState,
+  nextAddresses,
+  type IpAddress,
+  type LedgerChange,
+  type ObservedHolder,
+  type PlanFacts,
+  type RackView,
+  type WireSightings,
+} from "@berth/core";
 import type { Clock, Log } from "@berth/host";
 import type { Store } from "../store/store.js";
 import { allocationCommands } from "./allocation-commands.js";
@@ -19,6 +28,9 @@ export interface LedgerPorts {
   readonly plans?: PlanFacts;
   /** From the topology: addresses that no rack has now and that may turn up on one. */
   readonly kept?: (site: string, address: IpAddress) => ObservedHolder | null;
+  /** Who was heard on the wires, and for how long that keeps an address from being given. Left out, nothing is known of them. */
+  readonly wire?: WireSightings;
+  readonly wireWindowMs?: number;
 }
 
 /** Loads the ledger from the store and answers for it from then on. Only one may be open on a store; where coordinators share a database each has a store of its own. */
@@ -40,6 +52,12 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
     records: () => view.records(),
     machine: (id) => committedMachine(state, id, queue.inFlight),
     allocationsOf: (machineId) => committedAllocationsOf(state, machineId, queue.inFlight),
+    allocationIn: (subnetId, address) => state.spaces.get(subnetId)?.allocations.get(address) ?? null,
+    nextAddresses(subnetId) {
+      const space = state.spaces.get(subnetId);
+      const now = ports.clock.now();
+      return space === undefined ? [] : nextAddresses(space, queue.observed(now), now);
+    },
     ...subnetCommands(state, queue),
     ...machineCommands(state, queue),
     ...allocationCommands(state, queue),

@@ -9,8 +9,10 @@ import {
   type LedgerContent,
   type Problem,
   type StoredRack,
+  type WireRecord,
 } from "@berth/core";
 import { EnvironmentError } from "@berth/host";
+import type { WireStore } from "./wire-store.js";
 import { UNWRITABLE } from "./store-error.js";
 import type { ApiTokenRecord, ApiTokenStore } from "./api-token-store.js";
 import type {
@@ -44,6 +46,7 @@ export class MemoryDisk {
   readonly topologyAddresses = new Map<string, AddressFacts>();
   readonly moves: VipMoveRecord[] = [];
   topologySeenAt: number | null = null;
+  readonly wire = new Map<string, WireRecord>();
   readonly audit: AuditEntry[] = [];
   /** While set, every change fails with it, as on a full disk. */
   failure: Error | null = null;
@@ -93,6 +96,7 @@ export function createMemoryStore(disk: MemoryDisk = new MemoryDisk()): Store {
     },
     reports: memoryReports(disk, guard),
     topology: memoryTopology(disk, guard),
+    wire: memoryWire(disk, guard),
     problem: () => guard.unwritable,
     close: () => {
       guard.open = false;
@@ -311,6 +315,17 @@ function memoryTopology(disk: MemoryDisk, guard: Guard): TopologyStore {
           .reverse()
           .slice(0, limit),
       ),
+  };
+}
+
+function memoryWire(disk: MemoryDisk, guard: Guard): WireStore {
+  return {
+    load: () => guard.read(() => copy([...disk.wire.values()])),
+    save: (change) =>
+      guard.write(() => {
+        for (const record of copy(change).records) disk.wire.set(`${record.site} ${record.address}`, record);
+        for (const { site, address } of change.gone) disk.wire.delete(`${site} ${address}`);
+      }),
   };
 }
 

@@ -7,6 +7,7 @@ import { sqlitePlans } from "./sqlite-plans.js";
 import { sqliteRacks, sqliteSettings, sqliteTokens } from "./sqlite-racks.js";
 import { sqliteReports } from "./sqlite-reports.js";
 import { sqliteTopology } from "./sqlite-topology.js";
+import { sqliteWire } from "./sqlite-wire.js";
 import type { Store } from "./store.js";
 
 /**
@@ -27,6 +28,7 @@ export async function createSqliteStore(dataFolder: string, ports: StorePorts): 
     audit: sqliteAudit(connection),
     reports,
     topology: sqliteTopology(connection),
+    wire: sqliteWire(connection),
     problem: () => connection.writeProblem(),
     async close() {
       try {

@@ -1,3 +1,4 @@
+import type { WireStore } from "./wire-store.js";
 import type {
   AddressFacts,
   DesiredState,
@@ -26,6 +27,7 @@ export interface Store {
   readonly audit: AuditStore;
   readonly reports: ReportStore;
   readonly topology: TopologyStore;
+  readonly wire: WireStore;
   /** Why nothing can be written: the last change failed with `store-unwritable`. Null when the last one went well. */
   problem(): Problem | null;
   /** Writes what is still queued and gives the data folder back. Afterwards every call throws `store-closed`, but reports are dropped. */

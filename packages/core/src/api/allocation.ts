@@ -1,9 +1,18 @@
 import { z } from "zod";
 import { hardwareAddressSchema, ipAddressSchema } from "../desired/schema.js";
+import { apiProblemSchema } from "./error.js";
 import { pageQuerySchema } from "./page.js";
 
 export const allocationKindSchema = z.enum(["machine", "additional", "vip"]);
 export const deliverySchema = z.enum(["dhcp", "config", "both"]);
+
+export const verificationSchema = z.enum(["verified", "unverified", "in-use-by-other"]).meta({
+  description:
+    "`verified`: probed on the wire shortly before it was given or since, and nobody else answers; `unverified`: no rack looked yet; `in-use-by-other`: somebody else answers.",
+});
+
+/** What speaks against an address that was given all the same; left out when nothing does. */
+export const warningsSchema = z.array(apiProblemSchema).exactOptional();
 
 export const allocationViewSchema = z
   .object({
@@ -17,6 +26,7 @@ export const allocationViewSchema = z
     nics: z.array(z.string()),
     owners: z.array(z.string()),
     delivery: deliverySchema,
+    verification: verificationSchema,
     createdAt: z.string(),
   })
   .meta({ id: "Allocation" });
@@ -89,6 +99,7 @@ export const allocatedViewSchema = z
   .object({
     allocation: allocationViewSchema,
     created: z.boolean().meta({ description: "False when the same request was answered before." }),
+    warnings: warningsSchema,
   })
   .meta({ id: "Allocated" });
 export type AllocatedView = z.infer<typeof allocatedViewSchema>;

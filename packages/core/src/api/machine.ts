@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { hardwareAddressSchema, ipAddressSchema } from "../desired/schema.js";
-import { allocationViewSchema } from "./allocation.js";
+import { allocationViewSchema, warningsSchema } from "./allocation.js";
 import { leaseViewSchema } from "./lease.js";
 import { pageQuerySchema } from "./page.js";
 
@@ -56,6 +56,7 @@ export const enrolledViewSchema = z
     machine: machineViewSchema,
     allocation: allocationViewSchema,
     created: z.boolean().meta({ description: "False when the same request was answered before." }),
+    warnings: warningsSchema,
   })
   .meta({ id: "Enrolled" });
 export type EnrolledView = z.infer<typeof enrolledViewSchema>;

@@ -2,6 +2,7 @@ import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkWishedLabel, freeName, premadeName, wishedLabel } from "./allocation-name.js";
+import { addressWarnings } from "./choose-address.js";
 import { chooseSubnet } from "./choose-subnet.js";
 import type { Decision } from "./decision.js";
 import { findMachine } from "./find-machine.js";
@@ -71,7 +72,10 @@ export function addAddress(
     delivery: request.delivery ?? "config",
     createdAt: context.now,
   };
-  return accepted({ value: { allocation, created: true }, changes: addAllocation(state, allocation) });
+  const space = state.spaceOf(subnet.value.id);
+  const warnings = addressWarnings(space, allocation.address, { nics, observed: context.observed });
+  const value = { allocation, created: true, ...(warnings.length === 0 ? {} : { warnings }) };
+  return accepted({ value, changes: addAllocation(state, allocation) });
 }
 
 function enrolledMachine(state: LedgerState, reference: string): Result<Machine> {

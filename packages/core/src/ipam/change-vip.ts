@@ -1,6 +1,8 @@
+import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkWishedLabel, freeName, premadeName, wishedLabel } from "./allocation-name.js";
+import { addressWarnings } from "./choose-address.js";
 import { chooseSubnet } from "./choose-subnet.js";
 import type { Decision } from "./decision.js";
 import { findAllocation } from "./find-allocation.js";
@@ -12,6 +14,7 @@ import type { Observed } from "./observed.js";
 import { addAllocation, placeAddress } from "./place-address.js";
 import { giveBack } from "./release-machine.js";
 import { verdictsOf } from "./served-subnets.js";
+import { strangerOnWire } from "./wire-sightings.js";
 
 const OWNERS_MAX = 64;
 
@@ -48,8 +51,11 @@ export function createVip(state: LedgerState, request: VipRequest, context: Allo
   const mine = address === null ? undefined : state.spaceOf(subnet.value.id).allocations.get(address);
   if (key === null && mine?.kind === "vip" && ids.every((id) => mine.owners.includes(id)))
     return accepted({ value: { allocation: mine, created: false }, changes: [] });
-  const counts = (problem: Problem): boolean =>
-    problem.code !== "address-held-by-rack" || isRealSomewhere(context.observed, subnet.value.site, address);
+  const place = { site: subnet.value.site, address };
+  const counts = (problem: Problem): boolean => {
+    if (problem.code === "address-held-by-rack") return isRealSomewhere(context.observed, place.site, address);
+    return problem.code !== "address-held-by-stranger" || !isCarriedByOwners(context.observed, place, nics);
+  };
   const asked = { nics: [], observed: context.observed, now: context.now };
   const chosen = placeAddress(state, { subnet: subnet.value, address, counts }, asked);
   if (!chosen.ok) return chosen;
@@ -68,7 +74,10 @@ export function createVip(state: LedgerState, request: VipRequest, context: Allo
     delivery: "config",
     createdAt: context.now,
   };
-  return accepted({ value: { allocation, created: true }, changes: addAllocation(state, allocation) });
+  const space = state.spaceOf(allocation.subnetId);
+  const warnings = addressWarnings(space, allocation.address, { nics, observed: context.observed });
+  const value = { allocation, created: true, ...(warnings.length === 0 ? {} : { warnings }) };
+  return accepted({ value, changes: addAllocation(state, allocation) });
 }
 
 interface Membership {
@@ -148,6 +157,26 @@ function joined(before: Allocation, ids: readonly string[]): Result<Decision<All
   if (owners.length === before.owners.length) return accepted({ value: { allocation: before, created: false }, changes: [] });
   const after: Allocation = { ...before, owners };
   return accepted({ value: { allocation: after, created: false }, changes: [{ table: "allocation", before, after }] });
+}
+
+/** Whether all who answered for it on the wire are owners, racks that have it now, or VRRP itself (RFC 9568 §7.3): a VIP that is up may be written down. */
+function isCarriedByOwners(
+  { racks, wire }: Observed,
+  { site, address }: { readonly site: string; readonly address: IpAddress | null },
+  nics: readonly HardwareAddress[],
+): boolean {
+  if (address === null) return false;
+  const carriers = racks
+    .filter((rack) => rack.site === site)
+    .flatMap(({ interfaces }) => interfaces.filter(({ addresses }) => addresses.some((entry) => entry.address === address)))
+    .flatMap(({ hardwareAddress }) => hardwareAddress ?? []);
+  const known = [...nics, ...carriers];
+  const stranger = strangerOnWire(wire, { site, address, nics: known, former: undefined });
+  return stranger === null || stranger.hardwareAddresses.every((holder) => known.includes(holder) || isVrrp(holder));
+}
+
+function isVrrp(holder: HardwareAddress): boolean {
+  return holder.startsWith("00:00:5e:00:01:") || holder.startsWith("00:00:5e:00:02:");
 }
 
 function isRealSomewhere({ racks }: Observed, site: string, address: IpAddress | null): boolean {

@@ -81,11 +81,11 @@ function givenReasons(space: SubnetSpace, address: IpAddress, { nics, observed, 
   }
   const holder = observed.holder(space.subnet.site, address, nics);
   if (holder !== null) problems.push(problem(`address-${holder.code}`, `${address} is in use: ${holder.text}`, ELSEWHERE));
-  const stranger = strangerOnWire(observed.wire, { site: space.subnet.site, address, nics });
-  if (stranger !== null && stranger.at + OBSERVATION_WINDOW_MS > now) {
-    const who = stranger.hardwareAddress ?? "somebody";
+  const stranger = strangerOnWire(observed.wire, { site: space.subnet.site, address, nics, former: rests });
+  if (stranger !== null && stranger.at + (observed.wireWindowMs ?? OBSERVATION_WINDOW_MS) > now) {
+    const who = stranger.hardwareAddresses.join(" and ");
     const message = `${address} was seen on the wire at ${who} on ${new Date(stranger.at).toISOString()}`;
-    problems.push(problem("address-held-by-stranger", message, ELSEWHERE));
+    problems.push(problem("address-held-by-stranger", message, `${ELSEWHERE}; if it is a NIC of the machine, name it too`));
   }
   return problems;
 }

@@ -1,11 +1,11 @@
 import type { IpAddress } from "../address/ip.js";
-import { usableRange } from "../address/prefix.js";
+import { prefixContains, usableRange } from "../address/prefix.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkAddress, type Asked } from "./check-address.js";
 import { intersectRanges, mergeRanges, rangeSize } from "../address/ranges.js";
 import type { LedgerState } from "./ledger-state.js";
 import type { SubnetSpace } from "./subnet-space.js";
-import { strangerOnWire } from "./wire-sightings.js";
+import { OBSERVATION_WINDOW_MS, strangerOnWire } from "./wire-sightings.js";
 
 /**
  * The address a machine gets: the one it had last; else one that was never given; else the one released longest ago of those that have
@@ -16,7 +16,9 @@ export function chooseAddress(state: LedgerState, space: SubnetSpace, asked: Ask
   if (last !== null) return accepted(last);
   const { subnet } = space;
   const { observed } = asked;
-  const onWire = (address: IpAddress): boolean => observed.wire?.(subnet.site).has(address) === true;
+  const { site } = subnet;
+  const onWire = (address: IpAddress): boolean =>
+    strangerOnWire(observed.wire, { site, address, nics: [], former: space.rest.get(address) }) !== null;
   const blocked = (address: IpAddress): boolean => observed.holder(subnet.site, address, []) !== null || onWire(address);
   const fresh = space.nextFree(blocked);
   if (fresh !== null) return accepted(fresh);
@@ -29,17 +31,30 @@ export function chooseAddress(state: LedgerState, space: SubnetSpace, asked: Ask
   return seen === null ? refused(exhausted(space, asked)) : accepted(seen);
 }
 
-/** The last resort: an address that answered on the wire once, longest ago, and not since the observation window began. */
+/**
+ * The last resort: an address that answered on the wire once, longest ago, and not since the observation window began. Sightings come longest ago first, so that the
+ * search ends where the window begins, however many there are in it.
+ */
 function seenLongestAgo(space: SubnetSpace, asked: Asked): IpAddress | null {
-  const sightings = [...(asked.observed.wire?.(space.subnet.site).values() ?? [])].sort((a, b) => a.at - b.at);
-  return sightings.find(({ address }) => checkAddress(space, address, asked).length === 0)?.address ?? null;
+  const { observed, now } = asked;
+  const before = now - (observed.wireWindowMs ?? OBSERVATION_WINDOW_MS);
+  for (const { address, at } of observed.wire?.oldest(space.subnet.site) ?? []) {
+    if (at > before) return null;
+    if (prefixContains(space.subnet.prefix, address) && checkAddress(space, address, asked).length === 0) return address;
+  }
+  return null;
 }
 
 /** What an operator should know of an address that is given all the same. */
-export function addressWarnings({ subnet }: SubnetSpace, address: IpAddress, { nics, observed }: Asked): readonly Problem[] {
-  const stranger = strangerOnWire(observed.wire, { site: subnet.site, address, nics });
+export function addressWarnings(
+  { subnet, rest }: SubnetSpace,
+  address: IpAddress,
+  { nics, observed }: Pick<Asked, "nics" | "observed">,
+): readonly Problem[] {
+  const former = rest.get(address);
+  const stranger = strangerOnWire(observed.wire, { site: subnet.site, address, nics, former });
   if (stranger === null) return [];
-  const message = `${address} answered on the wire on ${new Date(stranger.at).toISOString()} and is given because no other is free`;
+  const message = `${stranger.hardwareAddresses.join(" and ")} answered for ${address} on ${new Date(stranger.at).toISOString()}; it is given all the same, with no better one free`;
   return [{ code: "address-seen-before", at: "address", message, remedy: "make sure that nobody uses it" }];
 }
 

@@ -1,9 +1,10 @@
 import type { IpAddress } from "../address/ip.js";
-import { accepted, refused, type Result } from "../problem.js";
+import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkWishedLabel, chosenName, nameTaken, premadeName, wishedLabel } from "./allocation-name.js";
 import type { LedgerChange } from "./change.js";
 import { checkNics } from "./check-nics.js";
 import { describeHolder } from "./check-subnet.js";
+import { addressWarnings } from "./choose-address.js";
 import { chooseSubnet } from "./choose-subnet.js";
 import type { Decision } from "./decision.js";
 import type { LedgerState } from "./ledger-state.js";
@@ -18,6 +19,8 @@ export interface Enrollment {
   readonly allocation: Allocation;
   /** False when the machine had this address before. */
   readonly created: boolean;
+  /** What an operator should know of the address that was given all the same. */
+  readonly warnings?: readonly Problem[];
 }
 
 /** What a decision needs from outside the ledger. `now` in milliseconds since 1970; the ids are for new records, unique and unused. */
@@ -52,8 +55,12 @@ export function enrollMachine(state: LedgerState, request: EnrollRequest, contex
   if (existing !== undefined) return keep(existing, match.value, request.address ?? null);
   const allocation = allocate(state, { match: match.value, subnet: subnet.value, address: request.address ?? null }, context);
   if (!allocation.ok) return allocation;
+  const warnings = addressWarnings(state.spaceOf(subnet.value.id), allocation.value.address, {
+    nics,
+    observed: context.observed,
+  });
   return accepted({
-    value: { machine, allocation: allocation.value, created: true },
+    value: { machine, allocation: allocation.value, created: true, ...(warnings.length === 0 ? {} : { warnings }) },
     changes: [...changes, ...addAllocation(state, allocation.value)],
   });
 }

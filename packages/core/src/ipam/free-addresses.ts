@@ -4,6 +4,8 @@ import { FreeSet } from "./free-set.js";
 
 /** Addresses of an IPv6 subnet that are looked at together; an IPv4 subnet is looked at as a whole. */
 const STRETCH = 2n ** 16n;
+/** Positions looked at for each address that is wanted ahead. */
+const LOOKS = 8;
 
 export interface FreeSources {
   /** What is never given, merged and ascending. */
@@ -78,6 +80,29 @@ export class FreeAddresses {
     }
     if (this.start !== began) this.set = this.look(began);
     return this.nextHere(blocked);
+  }
+
+  /** Those of this stretch that `next` would come to next, at most so many, and looks at no more than a few times as many; nothing is taken. */
+  upcoming(count: number, isFree: (address: IpAddress) => boolean): readonly IpAddress[] {
+    const found: IpAddress[] = [];
+    const looks = count * LOOKS;
+    const ahead = this.positionsFrom(this.cursor, { until: Infinity, count: looks });
+    const behind = this.positionsFrom(0, { until: this.cursor, count: looks - ahead.length });
+    for (const position of [...ahead, ...behind]) {
+      if (found.length === count) break;
+      const address = this.addressAt(position);
+      if (isFree(address)) found.push(address);
+    }
+    return found;
+  }
+
+  private positionsFrom(from: number, limits: { readonly until: number; readonly count: number }): readonly number[] {
+    const positions: number[] = [];
+    for (let at = this.set.nextFrom(from); at >= 0 && at < limits.until && positions.length < limits.count; ) {
+      positions.push(at);
+      at = this.set.nextFrom(at + 1);
+    }
+    return positions;
   }
 
   private nextHere(blocked: (address: IpAddress) => boolean): IpAddress | null {

@@ -17,6 +17,8 @@ export interface Allocated {
   readonly allocation: Allocation;
   /** False when the same request was answered before. */
   readonly created: boolean;
+  /** What an operator should know of the address that was given all the same. */
+  readonly warnings?: readonly Problem[];
 }
 
 const KEY = /^[\x21-\x7e]{1,128}$/;

@@ -33,6 +33,8 @@ export interface Observed {
   readonly enlistmentSubnet: EnlistmentSubnet;
   /** Left out, nothing is known of the wire. */
   readonly wire?: WireSightings;
+  /** How long a sighting keeps its address from being given; left out, seven days. */
+  readonly wireWindowMs?: number;
   readonly racks: readonly RackView[];
 }
 

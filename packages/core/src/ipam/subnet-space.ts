@@ -92,6 +92,11 @@ export class SubnetSpace {
     return (this.free ??= this.buildFree()).next(blocked);
   }
 
+  /** The addresses that `nextFree` would come to next, at most so many of them; nothing is taken. */
+  upcoming(count: number, isFree: (address: IpAddress) => boolean): readonly IpAddress[] {
+    return (this.free ??= this.buildFree()).upcoming(count, isFree);
+  }
+
   /** How many free ones `nextFree` met as taken by observation in this turn. */
   get met(): number {
     return this.free?.met ?? 0;

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { Desk, nic, outcome } from "../../../../test/fixtures/alloc/build.js";
-import { ipAddress, type IpAddress } from "../address/ip.js";
+import { ipAddress } from "../address/ip.js";
 import { addressWarnings } from "./choose-address.js";
-import type { WireSighting } from "./wire-sightings.js";
+import { WireRecords } from "./wire-records.js";
 
 const { given, expect: expected } = JSON.parse(
   readFileSync(new URL("../../../../test/fixtures/alloc/167-neighbours-observed.json", import.meta.url), "utf8"),
@@ -13,11 +13,13 @@ function deskOf(prefix: string): Desk {
   const desk = new Desk();
   desk.declare({ prefix });
   desk.now = Date.parse("2026-01-01T00:00:00Z");
-  const seen = Object.entries(given.observed).map(([text, at]): [IpAddress, WireSighting] => {
-    const address = ipAddress(text);
-    return [address, { address, hardwareAddress: nic(99), at: Date.parse(at) }];
-  });
-  desk.wire = () => new Map(seen);
+  const records = new WireRecords();
+  for (const [text, at] of Object.entries(given.observed))
+    records.note(
+      { site: "default", rack: "r1" },
+      { address: ipAddress(text), hardwareAddresses: [nic(99)], at: Date.parse(at), how: "neighbor" },
+    );
+  desk.wire = records;
   return desk;
 }
 

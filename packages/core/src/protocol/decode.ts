@@ -12,7 +12,7 @@ export type Decoded<M> =
   | { readonly kind: "invalid"; readonly type: string; readonly sequence: number | null; readonly problems: readonly Problem[] };
 
 /** Lists whose items stand for themselves: a bad one is dropped and named, the others count. */
-const ITEM_LISTS: readonly string[] = ["interfaces", "leases", "gone", "daemons", "problems"];
+const ITEM_LISTS: readonly string[] = ["interfaces", "leases", "gone", "daemons", "problems", "answers", "addresses"];
 const PROBLEMS_MAX = 64;
 
 const AGENT_TYPES: ReadonlySet<string> = new Set(agentMessageSchema.options.map((option) => option.shape.type.value));

@@ -5,6 +5,7 @@ import { desiredStateSchema, domainNameSchema, hardwareAddressSchema, ipAddressS
  * Version of the conversation, negotiated as the WebSocket subprotocol.
  *
  * - 1 (2026-11-30): hello, interfaces, leases, status, receipt, renew; welcome, desired, acknowledge, certificate, problem, refuse.
+ *   Added the same day, and ignored by who does not know them: wire; probe.
  */
 export const PROTOCOL_VERSION = 1;
 export const SUBPROTOCOL = "berth.v1";
@@ -13,6 +14,9 @@ export const SUBPROTOCOL = "berth.v1";
 export const FRAME_BYTES_MAX = 8 * 1024 * 1024;
 export const DESIRED_FRAME_BYTES_MAX = 64 * 1024 * 1024;
 export const LEASES_PER_FRAME_MAX = 2048;
+export const WIRE_ANSWERS_PER_FRAME_MAX = 2048;
+/** Addresses that one rack is asked to look after on its wires. */
+export const PROBE_ADDRESSES_MAX = 4096;
 
 const timeSchema = z.int().nullable();
 /** The rack's wall clock when it sent the message, milliseconds since 1970. */
@@ -99,6 +103,16 @@ export const hostKnowledgeSchema = z.object({
 });
 export type HostKnowledge = z.infer<typeof hostKnowledgeSchema>;
 
+/** What one look at an address on the wire told; see `WireAnswer`. */
+export const wireAnswerSchema = z.object({
+  address: ipAddressSchema,
+  /** Who answered; empty when nobody did. */
+  hardwareAddresses: z.array(hardwareAddressSchema).max(8),
+  /** By the rack's wall clock, milliseconds since 1970. */
+  at: z.number().min(0).max(8.64e15),
+  how: z.enum(["probe", "neighbor"]),
+});
+
 /** What an agent says. Every observation carries the sequence number that the coordinator acknowledges. */
 export const agentMessageSchema = z.discriminatedUnion("type", [
   /**
@@ -145,6 +159,15 @@ export const agentMessageSchema = z.discriminatedUnion("type", [
     ntp: z.boolean().nullable().default(null),
     now: senderClockSchema,
   }),
+  /**
+   * Who answered for addresses on the rack's wires, by a probe or because the kernel talked to them. News only, and at the start of a session all that the agent
+   * remembers: nothing is acknowledged, and a newer answer replaces an older one of the same address.
+   */
+  z.object({
+    type: z.literal("wire"),
+    answers: z.array(wireAnswerSchema).max(WIRE_ANSWERS_PER_FRAME_MAX),
+    now: senderClockSchema,
+  }),
   /** What became of a desired state: on disk (no problems), or refused and why. */
   z.object({ type: z.literal("receipt"), generation: z.int().min(0), problems: z.array(problemSchema).max(64) }),
   /** Asks for a new certificate for the same key holder before the old one ends. PEM of a PKCS #10 request. */
@@ -168,6 +191,11 @@ export const coordinatorMessageSchema = z.discriminatedUnion("type", [
   }),
   /** The whole desired state of this rack. */
   z.object({ type: z.literal("desired"), state: desiredStateSchema }),
+  /**
+   * Addresses that the rack shall probe on its wires and go on probing, most urgent first: those that would be given next, and those that were given and never probed.
+   * Replaces the former list; those on none of the rack's links are passed over.
+   */
+  z.object({ type: z.literal("probe"), addresses: z.array(ipAddressSchema).max(PROBE_ADDRESSES_MAX) }),
   /** Everything up to this sequence number is merged. `problems` names items that were not, one each; the rest is in force. */
   z.object({ type: z.literal("acknowledge"), sequence: z.int(), problems: z.array(problemSchema).max(64) }),
   z.object({ type: z.literal("certificate"), certificate: z.string().max(65_536) }),

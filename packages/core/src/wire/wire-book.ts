@@ -16,9 +16,11 @@ export class WireBook {
   note(answers: readonly WireAnswer[]): readonly WireAnswer[] {
     const news = answers.filter((answer) => isNews(this.told.get(answer.address), answer));
     for (const answer of news) {
+      const before = this.told.get(answer.address);
       this.told.delete(answer.address);
       this.told.set(answer.address, answer);
       if (answer.how === "probe") this.probes.set(answer.address, answer.at);
+      else if (before?.hardwareAddresses.join() !== answer.hardwareAddresses.join()) this.probes.delete(answer.address);
     }
     for (const address of this.told.keys()) {
       if (this.told.size <= ANSWERS_MAX) break;
@@ -28,7 +30,7 @@ export class WireBook {
     return news;
   }
 
-  /** When the address was last probed, milliseconds since 1970; null when it was not. */
+  /** When the address was last probed, milliseconds since 1970; null when it was not, or when a neighbour turned up since whom the probe did not hear. */
   probedAt(address: IpAddress): number | null {
     return this.probes.get(address) ?? null;
   }

@@ -97,6 +97,14 @@ describe("what a rack tells of its wires", () => {
     expect(book.all()).toEqual([silent]);
   });
 
+  it("holds a probe for nothing once a neighbour contradicts it", () => {
+    const book = new WireBook();
+    book.note([answer({ how: "probe" }), answer({ at: HOUR + 1 })]);
+    expect(book.probedAt(ADDRESS)).toBe(HOUR);
+    book.note([answer({ at: HOUR + 2, hardwareAddresses: [B] })]);
+    expect(book.probedAt(ADDRESS)).toBeNull();
+  });
+
   it("keeps the newest 16,384", () => {
     const book = new WireBook();
     const many = Array.from({ length: 16_385 }, (_, n) =>

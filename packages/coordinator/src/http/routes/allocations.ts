@@ -13,6 +13,7 @@ import {
   parseIpAddress,
   type Allocation,
   type AllocationView,
+  type Problem,
 } from "@berth/core";
 import type { Ledger } from "../../ledger/ledger.js";
 import { entityTag } from "../../ledger/entity-tag.js";
@@ -31,7 +32,8 @@ export function allocationRoutes(api: ApiServer, ports: ApiPorts): void {
   changeRoutes(api, ports);
 }
 
-function readRoutes(api: ApiServer, { ledger }: ApiPorts): void {
+function readRoutes(api: ApiServer, ports: ApiPorts): void {
+  const { ledger } = ports;
   api.get(
     `${API_ROOT}/allocations`,
     {
@@ -51,7 +53,7 @@ function readRoutes(api: ApiServer, { ledger }: ApiPorts): void {
         .filter((allocation) => kind === undefined || allocation.kind === kind)
         .filter(({ machineId, owners }) => machine === undefined || machineId === machine || owners.includes(machine));
       const page = pageOf(found, ({ address, id }) => `${addressSortKey(address)} ${id}`, request.query);
-      return { items: page.items.map(viewAllocation(ledger)), next: page.next };
+      return { items: page.items.map(viewAllocation(ports)), next: page.next };
     },
   );
   const response = { 200: allocationViewSchema, ...errorAnswers };
@@ -60,12 +62,13 @@ function readRoutes(api: ApiServer, { ledger }: ApiPorts): void {
     { schema: { tags, summary: "Show, by id, address or full name", params: referenceParameters, response } },
     async (request, reply) => {
       const allocation = requireAllocation(ledger, request.params.ref);
-      return reply.header("etag", entityTag(allocation)).send(viewAllocation(ledger)(allocation));
+      return reply.header("etag", entityTag(allocation)).send(viewAllocation(ports)(allocation));
     },
   );
 }
 
-function changeRoutes(api: ApiServer, { ledger }: ApiPorts): void {
+function changeRoutes(api: ApiServer, ports: ApiPorts): void {
+  const { ledger } = ports;
   const one = { 200: allocatedViewSchema, 201: allocatedViewSchema, ...errorAnswers };
   api.post(
     `${API_ROOT}/allocations`,
@@ -79,9 +82,10 @@ function changeRoutes(api: ApiServer, { ledger }: ApiPorts): void {
       },
     },
     async (request, reply) => {
-      const { allocation, created } = acceptedValue(await ledger.allocate(request.body, askerFrom(request)));
+      const { allocation, created, warnings } = acceptedValue(await ledger.allocate(request.body, askerFrom(request)));
       markChange(request, reply, allocation);
-      return reply.code(createdStatus(request, created)).send({ allocation: viewAllocation(ledger)(allocation), created });
+      const answer = { allocation: viewAllocation(ports)(allocation), created, ...warned(warnings) };
+      return reply.code(createdStatus(request, created)).send(answer);
     },
   );
   const many = { 200: allocatedManyViewSchema, 201: allocatedManyViewSchema, ...errorAnswers };
@@ -91,8 +95,12 @@ function changeRoutes(api: ApiServer, { ledger }: ApiPorts): void {
     async (request, reply) => {
       const all = acceptedValue(await ledger.allocateMany(request.body.items, askerFrom(request)));
       markChange(request, reply, null);
-      const view = viewAllocation(ledger);
-      const items = all.map(({ allocation, created }) => ({ allocation: view(allocation), created }));
+      const view = viewAllocation(ports);
+      const items = all.map(({ allocation, created, warnings }) => ({
+        allocation: view(allocation),
+        created,
+        ...warned(warnings),
+      }));
       const created = items.some((item) => item.created);
       return reply.code(createdStatus(request, created)).send({ items });
     },
@@ -105,7 +113,7 @@ function changeRoutes(api: ApiServer, { ledger }: ApiPorts): void {
     async (request, reply) => {
       const allocation = acceptedValue(await ledger.releaseAllocation(request.params.ref, askerFrom(request)));
       markChange(request, reply, null);
-      return viewAllocation(ledger)(allocation);
+      return viewAllocation(ports)(allocation);
     },
   );
 }
@@ -129,8 +137,13 @@ function requireAllocation(ledger: Ledger, reference: string): Allocation {
   throw new ApiRefusal(409, [{ code: "allocation-ambiguous", at: reference, message, remedy: "use the id" }]);
 }
 
+/** What an answer says beside the address, where it says anything. */
+export function warned(warnings: readonly Problem[] | undefined): { warnings?: Problem[] } {
+  return warnings === undefined || warnings.length === 0 ? {} : { warnings: [...warnings] };
+}
+
 /** Makes the API's form of an allocation, with the prefix of its subnet. */
-export function viewAllocation(ledger: Ledger): (allocation: Allocation) => AllocationView {
+export function viewAllocation({ ledger, verification }: ApiPorts): (allocation: Allocation) => AllocationView {
   const prefixes = new Map(ledger.subnets().map(({ id, prefix }) => [id, prefix]));
   return (allocation) => ({
     id: allocation.id,
@@ -143,6 +156,7 @@ export function viewAllocation(ledger: Ledger): (allocation: Allocation) => Allo
     nics: [...allocation.nics],
     owners: [...allocation.owners],
     delivery: allocation.delivery,
+    verification: verification(allocation),
     createdAt: isoTime(allocation.createdAt),
   });
 }

@@ -22,7 +22,7 @@ import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
 import type { ApiPorts } from "../ports.js";
-import { viewAllocation } from "./allocations.js";
+import { viewAllocation, warned } from "./allocations.js";
 import { changeParts, errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 
 const tags = ["machines"];
@@ -84,12 +84,13 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
       },
     },
     async (request, reply) => {
-      const { allocation, created, machine } = acceptedValue(await ledger.enroll(request.body, askerFrom(request)));
+      const { allocation, created, machine, warnings } = acceptedValue(await ledger.enroll(request.body, askerFrom(request)));
       markChange(request, reply, machineRecord(ports, machine.id));
       const view = {
         machine: viewMachine(machine, sourcesOf(ports, machine)),
-        allocation: viewAllocation(ledger)(allocation),
+        allocation: viewAllocation(ports)(allocation),
         created,
+        ...warned(warnings),
       };
       return reply.code(createdStatus(request, created)).send(view);
     },

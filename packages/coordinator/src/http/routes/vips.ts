@@ -19,7 +19,7 @@ import { z } from "zod";
 import { acceptedValue } from "../answer-errors.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
 import type { ApiPorts } from "../ports.js";
-import { viewAllocation } from "./allocations.js";
+import { viewAllocation, warned } from "./allocations.js";
 import { changeParts, errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 
 const tags = ["vips"];
@@ -27,6 +27,7 @@ const ownerParameters = referenceParameters.extend({ machine: z.string().min(1).
 
 export function vipRoutes(api: ApiServer, ports: ApiPorts): void {
   readRoutes(api, ports);
+  createRoute(api, ports);
   ownerRoutes(api, ports);
 }
 
@@ -67,8 +68,8 @@ function readRoutes(api: ApiServer, { ledger, topology, vipMoves }: ApiPorts): v
   );
 }
 
-/** Who owns a VIP is the ledger's to say; who holds it now is what racks see. */
-function ownerRoutes(api: ApiServer, { ledger }: ApiPorts): void {
+function createRoute(api: ApiServer, ports: ApiPorts): void {
+  const { ledger } = ports;
   const made = { 200: allocatedViewSchema, 201: allocatedViewSchema, ...errorAnswers };
   api.post(
     `${API_ROOT}/vips`,
@@ -83,11 +84,17 @@ function ownerRoutes(api: ApiServer, { ledger }: ApiPorts): void {
     },
     async (request, reply) => {
       const order = { kind: "vip" as const, ...request.body };
-      const { allocation, created } = acceptedValue(await ledger.allocate(order, askerFrom(request)));
+      const { allocation, created, warnings } = acceptedValue(await ledger.allocate(order, askerFrom(request)));
       markChange(request, reply, allocation);
-      return reply.code(createdStatus(request, created)).send({ allocation: viewAllocation(ledger)(allocation), created });
+      const answer = { allocation: viewAllocation(ports)(allocation), created, ...warned(warnings) };
+      return reply.code(createdStatus(request, created)).send(answer);
     },
   );
+}
+
+/** Who owns a VIP is the ledger's to say; who holds it now is what racks see. */
+function ownerRoutes(api: ApiServer, ports: ApiPorts): void {
+  const { ledger } = ports;
   const response = { 200: allocationViewSchema, ...errorAnswers };
   const params = referenceParameters;
   api.post(
@@ -106,7 +113,7 @@ function ownerRoutes(api: ApiServer, { ledger }: ApiPorts): void {
       const membership = { vip: request.params.ref, machine: request.body.machine };
       const allocation = acceptedValue(await ledger.addVipOwner(membership, askerFrom(request)));
       markChange(request, reply, allocation);
-      return viewAllocation(ledger)(allocation);
+      return viewAllocation(ports)(allocation);
     },
   );
   api.delete(
@@ -124,7 +131,7 @@ function ownerRoutes(api: ApiServer, { ledger }: ApiPorts): void {
       const membership = { vip: request.params.ref, machine: request.params.machine };
       const allocation = acceptedValue(await ledger.removeVipOwner(membership, askerFrom(request)));
       markChange(request, reply, allocation.owners.length === 0 ? null : allocation);
-      return viewAllocation(ledger)(allocation);
+      return viewAllocation(ports)(allocation);
     },
   );
 }

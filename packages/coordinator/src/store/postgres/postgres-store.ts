@@ -11,6 +11,7 @@ import { postgresPlans } from "./postgres-plans.js";
 import { postgresRacks, postgresSettings, postgresTokens } from "./postgres-racks.js";
 import { postgresReports } from "./postgres-reports.js";
 import { postgresTopology } from "./postgres-topology.js";
+import { postgresWire } from "./postgres-wire.js";
 
 /**
  * A store in a PostgreSQL database that several coordinators may share: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE`, of whose hosts
@@ -34,6 +35,7 @@ export async function createPostgresStore(url: string, ports: StorePorts): Promi
       audit: postgresAudit(database),
       reports,
       topology: postgresTopology(database),
+      wire: postgresWire(database),
       problem: () => database.writeProblem(),
       async close() {
         try {
