@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Rack } from "../lab/berth-rack.js";
 import { Region } from "../lab/berth-region.js";
 import type { Host } from "../lab/host.js";
-import { createLab, type Lab } from "../lab/lab.js";
+import { createLab } from "../lab/lab.js";
 import { strangerMac, type RawDhcpClient } from "../lab/raw-dhcp-client.js";
 import { median } from "./measurement.js";
 

@@ -20,4 +20,4 @@ for tree in /sys/fs/cgroup/systemd /sys/fs/cgroup/unified /sys/fs/cgroup; do
 done
 for bind; do set -- "$@" "--bind=$bind"; shift; done
 exec systemd-nspawn --quiet --directory="$directory/root" --register=no --keep-unit --boot --machine="$name" --console=pipe \
-  --network-namespace-path="/run/netns/$namespace" "$@"
+  --network-namespace-path="/run/netns/$namespace" --capability=CAP_NET_ADMIN "$@"

@@ -145,5 +145,5 @@ export type SubnetDhcpChange = z.infer<typeof subnetDhcpChangeSchema>;
 export function changeSubnetDhcp(before: SubnetDhcp | undefined, change: SubnetDhcpChange | null): SubnetDhcp | null {
   if (change === null) return null;
   const entries = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null);
-  return entries.length === 0 ? null : (Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))));
+  return entries.length === 0 ? null : Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -38,12 +38,18 @@ function reviewPeer(peer: FailoverPeer): Problem[] {
   return problems;
 }
 
-/** By name, and by connection: dhcpd tells connections apart by addresses. */
+/** By name, and by partner: dhcpd tells connections apart by address alone, and rejects both peers of one. */
 function duplicates(failovers: readonly FailoverPeer[]): Problem[] {
-  const seen = new Set<string>();
-  return failovers.flatMap(({ name }): Problem[] => {
-    const again = seen.has(name);
-    seen.add(name);
-    return again ? [{ code: "failover-duplicate", at: `failover peer ${name}`, message: "it is declared twice" }] : [];
+  const [names, partners] = [new Set<string>(), new Set<string>()];
+  return failovers.flatMap(({ name, partner }): Problem[] => {
+    const at = `failover peer ${name}`;
+    const problems: Problem[] = names.has(name) ? [{ code: "failover-duplicate", at, message: "it is declared twice" }] : [];
+    if (partners.has(partner)) {
+      const message = `another peer has the partner ${partner} as well, and dhcpd would reject both`;
+      problems.push({ code: "failover-partner-duplicate", at, message });
+    }
+    names.add(name);
+    partners.add(partner);
+    return problems;
   });
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { badConfigs, goodConfig } from "../../../../test/fixtures/dhcpd/bad-configs.js";
 import { ipAddress } from "../address/ip.js";
 import { reviewDhcpd } from "./review.js";
-import type { DhcpdConfig, SubnetDeclaration } from "./config.js";
+import type { DhcpdConfig, FailoverPeer, SubnetDeclaration } from "./config.js";
 
 function codes(config: DhcpdConfig): string[] {
   return [...new Set(reviewDhcpd(config).map((problem) => problem.code))];
@@ -52,5 +52,39 @@ describe("our own review", () => {
       codes({ ...goodConfig, hosts: [host, { ...host, hardwareAddress: "02:00:00:00:00:02" as typeof host.hardwareAddress }] }),
     ).toEqual(["host-name-duplicate"]);
     expect(codes({ ...goodConfig, hosts: [host, { ...host, name: "s1-2" }] })).toEqual(["host-duplicate"]);
+  });
+});
+
+describe("the review of failover pairs", () => {
+  const peer: FailoverPeer = {
+    name: "s1",
+    role: "primary",
+    address: ipAddress("192.0.2.1"),
+    partner: ipAddress("192.0.2.2"),
+    port: 647,
+    mclt: 60,
+    split: 128,
+  };
+  const pools = [{ ranges: [{ first: ipAddress("192.0.2.100"), last: ipAddress("192.0.2.110") }] }];
+  const withPeers = (failovers: DhcpdConfig["failovers"], members: Partial<SubnetDeclaration> = {}): DhcpdConfig => ({
+    ...changed({ pools, failover: "s1", ...members }),
+    failovers,
+  });
+
+  it("takes one that is declared once and used", () => {
+    expect(codes(withPeers([peer]))).toEqual([]);
+  });
+
+  it.each<[string, DhcpdConfig]>([
+    ["failover-undefined", withPeers([])],
+    ["failover-unused", withPeers([peer], { failover: null })],
+    ["failover-unused", withPeers([peer], { pools: [] })],
+    ["failover-duplicate failover-partner-duplicate", withPeers([peer, peer])],
+    ["failover-self", withPeers([{ ...peer, partner: peer.address }])],
+    ["failover-family", withPeers([{ ...peer, partner: ipAddress("2001:db8::1") }])],
+    ["failover-split", withPeers([{ ...peer, split: 257 }])],
+    ["failover-mclt", withPeers([{ ...peer, mclt: 0 }])],
+  ])("says %s", (expected, config) => {
+    expect(codes(config).join(" ")).toBe(expected);
   });
 });

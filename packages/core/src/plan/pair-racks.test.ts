@@ -109,6 +109,29 @@ describe("a window that two racks share", () => {
   });
 });
 
+test("two racks are a pair once between the same addresses: dhcpd would reject a second one, whatever its port", () => {
+  const desk = new Desk();
+  desk.racks = [rack("r1", "10.0.0.1"), rack("r2", "10.0.0.2")];
+  const relay = { servers: [ipAddress("10.0.0.1"), ipAddress("10.0.0.2")] };
+  for (const third of [70, 71])
+    desk.declare({
+      prefix: `10.${third}.0.0/24`,
+      mode: "window",
+      window: { first: ipAddress(`10.${third}.0.100`), last: ipAddress(`10.${third}.0.119`) },
+      dhcp: { failover: { port: third }, relay },
+    });
+  const planned = plan(desk);
+  expect(planned.problems.map(({ code, at }) => `${code} ${at}`)).toEqual(["failover-held-back subnet 2"]);
+  const subnets = planned.sites.flatMap(({ racks }) => racks[0]?.subnets ?? []);
+  expect(subnets.map(({ failover, window }) => [failover?.role, window?.last])).toEqual([
+    ["primary", "10.70.0.119"],
+    [undefined, "10.71.0.109"],
+  ]);
+  // The pair that exists stays when the other subnet comes first by number.
+  const pairs = new Map([[2, { primary: "id-r1", secondary: "id-r2" }]]);
+  expect(plan(desk, pairs).problems.map(({ at }) => at)).toEqual(["subnet 1"]);
+});
+
 describe("a relayed network", () => {
   test("is served by the rack that has an address to which its relays forward", () => {
     const desk = new Desk();

@@ -45,10 +45,34 @@ export interface Pairing {
 }
 
 /**
+ * The pairs of all subnets, by subnet. Two racks are a pair only once between the same two addresses: dhcpd tells its partners apart by address,
+ * whatever the port, and of two peers at one address it takes neither in peace. Pairs that exist come first.
+ */
+export function pairSubnets(
+  view: SiteView,
+  { previous, now }: { readonly previous: Pairs; readonly now: number },
+): ReadonlyMap<number, Pairing> {
+  const pairings = new Map<number, Pairing>();
+  const taken = new Map<string, number>();
+  for (const subnet of view.subnets.toSorted((a, b) => Number(previous.has(b.id)) - Number(previous.has(a.id)) || a.id - b.id)) {
+    const pairing = pairRacks(subnet, { view, previous, now });
+    const between = pairing.pair === null ? null : [...pairing.pair.addresses.values()].sort().join(" ");
+    const other = between === null ? undefined : taken.get(between);
+    if (between !== null && other === undefined) taken.set(between, subnet.id);
+    const remedy = "let its relays forward to other addresses of the racks, or do without failover there";
+    pairings.set(
+      subnet.id,
+      other === undefined ? pairing : heldBack(subnet, `subnet ${other} already pairs the racks at these addresses`, remedy),
+    );
+  }
+  return pairings;
+}
+
+/**
  * The two racks that share a subnet's window where an operator wished it. A pair that exists stays whatever becomes of a rack, because its partner
  * must go on keeping to its share; a new one is made only of racks that speak.
  */
-export function pairRacks(
+function pairRacks(
   subnet: Subnet,
   { view, previous, now }: { readonly view: SiteView; readonly previous: Pairs; readonly now: number },
 ): Pairing {

@@ -7,7 +7,7 @@ import type { Problem } from "../problem.js";
 import type { RackView } from "../topology/rack-view.js";
 import { assignSlices, type Slices } from "./assign-slices.js";
 import { retiredLeases } from "./retired-leases.js";
-import { pairRacks, type Pairing, type Pairs } from "./pair-racks.js";
+import { pairSubnets, type Pairing, type Pairs } from "./pair-racks.js";
 import { planSubnet } from "./plan-subnet.js";
 import { serverAddresses, serversOf, sitesOf, type PlanSources, type SiteView } from "./site-view.js";
 
@@ -47,10 +47,8 @@ export function planRacks(sources: PlanSources, previous: Slices, previousPairs:
     const unsure = [...view.servers.values()].flatMap((lists) => lists.problems);
     problems.push(...zones.problems, ...unsure, ...checkServed(view, slices));
     const vips = knownVips(view);
-    const pairings = new Map(
-      view.subnets.map((subnet) => [subnet.id, pairRacks(subnet, { view, previous: previousPairs, now: sources.now })]),
-    );
-    for (const pairing of pairings.values()) problems.push(...pairing.problems);
+    const pairings = pairSubnets(view, { previous: previousPairs, now: sources.now });
+    for (const { id } of view.subnets) problems.push(...(pairings.get(id)?.problems ?? []));
     const racks = view.racks.map((rack) => planRack(rack, { view, slices, sources, changesAt, vips, pairings }));
     const { mailbox } = sources.policy;
     return { site: view.site, zones: mailbox === null ? zones.zones : zones.zones.map((zone) => ({ ...zone, mailbox })), racks };
