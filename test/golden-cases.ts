@@ -59,6 +59,7 @@ export function renderedFiles({ desired, links }: GoldenCase, places: RenderedPl
   const rendered = renderRack(desired, links, places);
   const files = new Map<string, string>();
   if (rendered.dhcpdConf !== null) files.set("dhcpd.conf", rendered.dhcpdConf);
+  if (rendered.dhcpd6Conf !== null) files.set("dhcpd6.conf", rendered.dhcpd6Conf);
   if (rendered.namedConf !== null) files.set("named.conf", rendered.namedConf);
   for (const { fileName, text } of rendered.zones) files.set(`zones/${fileName}`, text);
   const findings = [...rendered.refusals, ...rendered.warnings].map((problem) => `${formatProblem(problem)}\n`);

@@ -10,6 +10,7 @@ export interface AgentPaths {
   readonly state: string;
   readonly socket: string;
   readonly dhcpd: DhcpdPaths;
+  readonly dhcpd6: DhcpdPaths;
   /** Null: OMAPI is off. */
   readonly omapi: OmapiSettings | null;
   readonly named: NamedPaths;
@@ -22,6 +23,7 @@ export interface AgentPaths {
 
 export function agentPaths(config: AgentConfig): AgentPaths {
   const dhcpd = dhcpdPaths(config, 4);
+  const dhcpd6 = dhcpdPaths(config, 6);
   const namedFolder = join(config.state, "named");
   const zones = join(namedFolder, "zones");
   const key = join(namedFolder, "rndc.key");
@@ -29,6 +31,7 @@ export function agentPaths(config: AgentConfig): AgentPaths {
     state: config.state,
     socket: statusSocketPath(config.state),
     dhcpd,
+    dhcpd6,
     omapi: config.dhcpd.omapi === null ? null : { ...config.dhcpd.omapi, keyFile: join(dirname(dhcpd.config), "omapi.key") },
     named: {
       program: config.named.program,
@@ -42,7 +45,7 @@ export function agentPaths(config: AgentConfig): AgentPaths {
     },
     namedConf: { directory: namedFolder, zones, key },
     services: join(config.state, "services"),
-    folders: config.mode === "observe" ? [config.state] : [config.state, dirname(dhcpd.config), namedFolder, zones],
+    folders: config.mode === "observe" ? [config.state] : [config.state, dirname(dhcpd.config), dirname(dhcpd6.config), namedFolder, zones],
   };
 }
 

@@ -8,7 +8,7 @@ import { createDhcpdServer, type DhcpdPorts } from "./dhcp/dhcpd-server.js";
 import type { InterfaceObserver } from "./observe/interfaces/interface-observer.js";
 import { openActivationHistory, type ActivationHistory } from "./reconcile/activation-history.js";
 import { createDhcpReconciler } from "./reconcile/dhcp.js";
-import { dhcpdGoal } from "./reconcile/dhcp-goal.js";
+import { dhcpd6Goal, dhcpdGoal } from "./reconcile/dhcp-goal.js";
 import { createEnlistmentLinks, type EnlistmentAddress, type EnlistmentLinks } from "./reconcile/enlistment.js";
 import { openManagedConfig } from "./reconcile/managed-config.js";
 import { createNamedReconciler } from "./reconcile/named.js";
@@ -35,7 +35,10 @@ export interface DaemonParts {
 /** The DHCP servers of this rack: here, and only here, it is decided which program serves what. The leases of the first are reported. */
 export function createDhcpServers(paths: AgentPaths, ports: DhcpdPorts): readonly [DhcpServer, ...DhcpServer[]] {
   const render: DhcpServer["render"] = (desired, attached) => dhcpdGoal(desired, attached, paths.omapi);
-  return [createDhcpdServer({ family: 4, paths: paths.dhcpd, render }, ports)];
+  return [
+    createDhcpdServer({ family: 4, paths: paths.dhcpd, render }, ports),
+    createDhcpdServer({ family: 6, paths: paths.dhcpd6, render: dhcpd6Goal }, ports),
+  ];
 }
 
 /** The reconcilers of all daemons, in the order in which they are shown. */

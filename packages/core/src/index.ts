@@ -150,6 +150,10 @@ export * from "./dhcpd/review.js";
 export * from "./dhcpd/snippet.js";
 export * from "./dhcpd/dhcpd-refusal.js";
 export * from "./dhcpd/render.js";
+export type * from "./dhcpd/config6.js";
+export * from "./dhcpd/compile6.js";
+export * from "./dhcpd/review6.js";
+export * from "./dhcpd/render6.js";
 export * from "./dhcpd/probe-targets.js";
 
 // dns: desired state to zones and named.conf

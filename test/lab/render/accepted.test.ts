@@ -40,6 +40,10 @@ describe("golden files and the daemons' own checkers", () => {
     expect(files.has("dhcpd.conf") && files.has("named.conf")).toBe(true);
     const dhcpd = await runProgram([lab.programs.unconfined("dhcpd"), "-t", "-q", "-cf", join(folder, "dhcpd.conf")]);
     expect(dhcpd).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    if (files.has("dhcpd6.conf")) {
+      const argv = ["-6", "-t", "-q", "-cf", join(folder, "dhcpd6.conf")] as const;
+      expect(await runProgram([lab.programs.unconfined("dhcpd"), ...argv])).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    }
     const conf = await runProgram(["named-checkconf", "-z", join(folder, "named.conf")]);
     expect([conf.status, conf.stderr, conf.stdout.replace(/^zone \S+: loaded serial 1$\n?/gm, "")]).toEqual([0, "", ""]);
     const zones = compileZones(golden.desired);

@@ -94,7 +94,7 @@ describe("berth-agent render", () => {
   it("lists warnings, writes the rest and ends with 1", async () => {
     const outcome = await render(`${golden("ipv6-names")}desired.json`, "--link", "eth0=192.168.50.1");
     expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toContain("[dhcp-ipv6-not-served]");
+    expect(outcome.stderr).toContain("[subnet-without-link]");
     expect(existsSync(join(out, "dhcpd.conf"))).toBe(true);
   });
 

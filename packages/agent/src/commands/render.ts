@@ -43,7 +43,7 @@ const DESIRED_MAX = 256 * 1024 * 1024;
 export function registerRender(program: Command, ports: RenderPorts): void {
   program
     .command("render")
-    .description("write dhcpd.conf, named.conf and the zones that a rack would run, and list what the review finds")
+    .description("write dhcpd.conf, dhcpd6.conf, named.conf and the zones that a rack would run, and list what the review finds")
     .requiredOption("--desired <file>", "desired state: desired.json of a rack's state folder, or the plain JSON")
     .requiredOption("--out <dir>", "folder to write to; named.conf names this folder")
     .option("--address-file <file>", "where the subnets are attached, from this output of 'ip -j addr' instead of this host's")
@@ -58,7 +58,7 @@ export function registerRender(program: Command, ports: RenderPorts): void {
 async function render(options: RenderOptions, ports: RenderPorts): Promise<0 | 1 | 2 | 3> {
   try {
     const desired = await readDesired(options.desired, ports.files);
-    if (!desired.ok) return report(options, ports, { files: [], interfaces: [], problems: desired.problems });
+    if (!desired.ok) return report(options, ports, { files: [], interfaces: [], interfaces6: [], problems: desired.problems });
     const local = await findLinks(desired.value, options, ports);
     if (!local.ok) {
       for (const problem of local.problems) ports.stderr(`${formatProblem(problem)}\n`);
@@ -77,6 +77,7 @@ interface Outcome {
   /** Paths written. */
   readonly files: readonly string[];
   readonly interfaces: readonly string[];
+  readonly interfaces6: readonly string[];
   readonly problems: readonly Problem[];
 }
 
@@ -91,7 +92,7 @@ async function renderInto(
   const problems = [...rendered.refusals, ...rendered.warnings];
   // All or nothing: half a set of files beside an older half would be taken for one rack's.
   const files = rendered.refusals.length > 0 ? [] : await writeAll(rendered, paths, to.files);
-  return { files, interfaces: rendered.dhcpdInterfaces, problems };
+  return { files, interfaces: rendered.dhcpdInterfaces, interfaces6: rendered.dhcpd6Interfaces, problems };
 }
 
 async function writeAll(
@@ -107,6 +108,7 @@ async function writeAll(
     written.push(path);
   };
   await write(join(paths.directory, "dhcpd.conf"), rendered.dhcpdConf);
+  await write(join(paths.directory, "dhcpd6.conf"), rendered.dhcpd6Conf);
   await write(join(paths.directory, "named.conf"), rendered.namedConf);
   // named-checkconf wants the key that named.conf includes; a key of its own, not the rack's.
   if ((await files.read(paths.key, 4096)) === null)
@@ -115,15 +117,16 @@ async function writeAll(
   return written;
 }
 
-function report(options: RenderOptions, ports: RenderPorts, { files, interfaces, problems }: Outcome): 0 | 1 {
+function report(options: RenderOptions, ports: RenderPorts, { files, interfaces, interfaces6, problems }: Outcome): 0 | 1 {
   if (options.json === true || options.output === "json") {
-    ports.stdout(`${JSON.stringify({ files, interfaces, problems }, null, 2)}\n`);
+    ports.stdout(`${JSON.stringify({ files, interfaces, interfaces6, problems }, null, 2)}\n`);
   } else {
     for (const file of files) ports.stdout(`${file}\n`);
     if (files.length > 0)
       ports.stdout(
         interfaces.length > 0 ? `dhcpd would listen on ${interfaces.join(", ")}\n` : "dhcpd would not run: nothing to serve\n",
       );
+    if (interfaces6.length > 0) ports.stdout(`dhcpd -6 would listen on ${interfaces6.join(", ")}\n`);
     for (const problem of problems) ports.stderr(`${formatProblem(problem)}\n`);
   }
   return problems.length > 0 ? 1 : 0;

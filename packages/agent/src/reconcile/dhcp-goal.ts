@@ -1,9 +1,13 @@
 import {
   compileDhcpd,
+  compileDhcpd6,
   enlistmentAddress,
   probeTargets,
   renderDhcpd,
+  renderDhcpd6,
   type DesiredState,
+  type Dhcpd6Config,
+  type DhcpdConfig,
   type HostInterface,
   type OmapiSettings,
   type ProbeTarget,
@@ -46,16 +50,38 @@ export function dhcpdGoal(desired: DesiredState | null, attached: Attached | nul
   if (attached === null) return { ...KEEP, pending: true, problems: [] };
   const compiled = compileDhcpd(desired, attached.local);
   if (!compiled.ok) return { ...KEEP, pending: false, problems: compiled.problems };
-  const { interfaces: links, warnings } = compiled.value;
+  return {
+    ...runGoal(compiled.value, desired, attached),
+    text: compiled.value.interfaces.length === 0 ? null : renderDhcpd(compiled.value, omapi),
+    enlistment: enlistmentAddresses(desired, attached.local),
+  };
+}
+
+/** The same on IPv6, where nobody is enlisted. */
+export function dhcpd6Goal(desired: DesiredState | null, attached: Attached | null): DhcpGoal {
+  if (desired === null) return { ...KEEP, pending: false, problems: [] };
+  if (attached === null) return { ...KEEP, pending: true, problems: [] };
+  const compiled = compileDhcpd6(desired, attached.local);
+  if (!compiled.ok) return { ...KEEP, pending: false, problems: compiled.problems };
+  return {
+    ...runGoal(compiled.value, desired, attached),
+    text: compiled.value.interfaces.length === 0 ? null : renderDhcpd6(compiled.value),
+    enlistment: [],
+  };
+}
+
+function runGoal(
+  { interfaces: links, sharedNetworks, warnings }: DhcpdConfig | Dhcpd6Config,
+  { generation }: DesiredState,
+  { local, interfaces }: Attached,
+): Omit<DhcpGoal, "text" | "enlistment"> {
   return {
     kind: "run",
     pending: false,
-    text: links.length === 0 ? null : renderDhcpd(compiled.value, omapi),
     links,
-    linkMark: links.map((name) => `${name}#${indexOf(name, attached.interfaces)}`).join(" "),
-    enlistment: enlistmentAddresses(desired, attached.local),
-    probes: probeTargets(compiled.value.sharedNetworks, attached.local, attached.interfaces),
-    generation: desired.generation,
+    linkMark: links.map((name) => `${name}#${indexOf(name, interfaces)}`).join(" "),
+    probes: probeTargets(sharedNetworks, local, interfaces),
+    generation,
     problems: warnings,
   };
 }

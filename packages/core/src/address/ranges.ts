@@ -1,4 +1,4 @@
-import { addressFamily, addressValue, compareAddresses, type IpAddress } from "./ip.js";
+import { addressFamily, addressFromValue, addressValue, compareAddresses, type IpAddress } from "./ip.js";
 import type { IpRange } from "./prefix.js";
 
 /** How many addresses the range has. */
@@ -27,4 +27,19 @@ export function intersectRanges(a: IpRange, b: IpRange): IpRange | null {
   const first = compareAddresses(a.first, b.first) > 0 ? a.first : b.first;
   const last = compareAddresses(a.last, b.last) < 0 ? a.last : b.last;
   return compareAddresses(first, last) > 0 ? null : { first, last };
+}
+
+/** The range without the given ones, as ascending ranges that do not touch. They may overlap, lie outside, and come in any order. */
+export function withoutRanges(range: IpRange, excluded: readonly IpRange[]): IpRange[] {
+  const family = addressFamily(range.first);
+  const end = addressValue(range.last);
+  const left: IpRange[] = [];
+  let next = addressValue(range.first);
+  for (const hole of mergeRanges(excluded.flatMap((one) => intersectRanges(one, range) ?? []))) {
+    const first = addressValue(hole.first);
+    if (first > next) left.push({ first: addressFromValue(family, next), last: addressFromValue(family, first - 1n) });
+    next = addressValue(hole.last) + 1n;
+  }
+  if (next <= end) left.push({ first: addressFromValue(family, next), last: range.last });
+  return left;
 }

@@ -1,18 +1,18 @@
-import { addressFamily, compareAddresses, ipv4Number, type IpAddress } from "../address/ip.js";
-import { prefixContains, prefixesOverlap, prefixFamily, prefixRange, usableRange, type IpPrefix } from "../address/prefix.js";
+import { addressFamily, compareAddresses, ipv4Number, type IpAddress, type IpFamily } from "../address/ip.js";
+import { prefixContains, prefixesOverlap, prefixFamily, prefixRange, unusableName, usableRange, type IpPrefix } from "../address/prefix.js";
 import type { DesiredState, DesiredSubnet } from "../desired/schema.js";
 import { checkHostName } from "../names/host-name.js";
 import type { Problem } from "../problem.js";
 import type { RackLink, RackLinks } from "./rack-links.js";
 
 /** What is wrong with a desired state before anything is compiled from it; in a stable order. `dhcpd -t` sees hardly any of it. */
-export function checkDesiredDhcp(desired: Pick<DesiredState, "subnets">, local: RackLinks): Problem[] {
+export function checkDesiredDhcp(desired: Pick<DesiredState, "subnets">, local: RackLinks, family: IpFamily = 4): Problem[] {
   const subnets = desired.subnets.toSorted((a, b) => a.id - b.id || (a.prefix < b.prefix ? -1 : 1));
   const served = subnets.filter((subnet) => subnet.mode !== "off" && subnet.mode !== "observe");
   return [
     ...duplicateIds(subnets),
     ...overlaps(subnets),
-    ...served.filter((subnet) => prefixFamily(subnet.prefix) === 4).flatMap(checkSubnet),
+    ...served.filter((subnet) => prefixFamily(subnet.prefix) === family).flatMap(checkSubnet),
     ...local.links.toSorted((a, b) => (a.name < b.name ? -1 : 1)).flatMap((link) => checkLink(link, subnets)),
   ];
 }
@@ -90,13 +90,13 @@ function checkWindow(subnet: DesiredSubnet): Problem[] {
   const shown = `the window ${window.first}-${window.last}`;
   if (!prefixContains(subnet.prefix, window.first) || !prefixContains(subnet.prefix, window.last))
     return refuse("window-outside-subnet", `${shown} is not inside it`, "choose addresses of the prefix");
-  if (ipv4Number(window.first) > ipv4Number(window.last))
+  if (compareAddresses(window.first, window.last) > 0)
     return refuse("window-inverted", `${shown} ends before it begins`, "exchange the two");
   const usable = usableRange(subnet.prefix);
-  if (ipv4Number(window.first) < ipv4Number(usable.first) || ipv4Number(window.last) > ipv4Number(usable.last))
+  if (compareAddresses(window.first, usable.first) < 0 || compareAddresses(window.last, usable.last) > 0)
     return refuse(
       "window-has-network-or-broadcast",
-      `${shown} contains the network or broadcast address`,
+      `${shown} contains the ${unusableName(subnet.prefix)}`,
       `usable are ${usable.first} to ${usable.last}`,
     );
   const odd = (subnet.excludedRanges ?? []).find(
@@ -133,18 +133,18 @@ function checkHosts(subnet: DesiredSubnet): Problem[] {
   const names = new Map<IpAddress, string>();
   for (const host of subnet.hosts.toSorted((a, b) => compareText(sortKey(a.address), sortKey(b.address)))) {
     const place = `${at(subnet)} host ${host.hardwareAddress}`;
-    if (addressFamily(host.address) !== 4 || !prefixContains(subnet.prefix, host.address)) {
+    if (!prefixContains(subnet.prefix, host.address)) {
       problems.push({
         code: "fixed-address-outside-subnet",
         at: place,
         message: `its address ${host.address} is not in ${subnet.prefix}`,
         remedy: "give it an address of the prefix",
       });
-    } else if (ipv4Number(host.address) < ipv4Number(usable.first) || ipv4Number(host.address) > ipv4Number(usable.last)) {
+    } else if (compareAddresses(host.address, usable.first) < 0 || compareAddresses(host.address, usable.last) > 0) {
       problems.push({
         code: "fixed-address-not-usable",
         at: place,
-        message: `${host.address} is the network or broadcast address`,
+        message: `${host.address} is the ${unusableName(subnet.prefix)}`,
         remedy: `usable are ${usable.first} to ${usable.last}`,
       });
     }
@@ -174,6 +174,7 @@ function checkHosts(subnet: DesiredSubnet): Problem[] {
 
 /** One pass without a word about anything: 50,000 hosts are looked at before every start of dhcpd, and nearly always all is well. */
 function areHostsClean({ prefix, hosts }: DesiredSubnet): boolean {
+  if (prefixFamily(prefix) !== 4) return hosts.length === 0;
   const usable = usableRange(prefix);
   const [first, last] = [ipv4Number(usable.first), ipv4Number(usable.last)];
   const seen = new Set<string>();

@@ -1,4 +1,5 @@
 import type { IpAddress } from "../address/ip.js";
+import type { IpPrefix, IpRange } from "../address/prefix.js";
 import type { DesiredSubnet } from "../desired/schema.js";
 import type { Problem } from "../problem.js";
 import type { FailoverPeer, Pool } from "./config.js";
@@ -34,14 +35,7 @@ export function compileWindow(subnet: DesiredSubnet, own: RackLink, links: reado
   if (pools.length === 0)
     return {
       ...NOTHING,
-      warnings: [
-        {
-          code: "window-empty",
-          at: `subnet ${subnet.prefix}`,
-          message: `the window ${window.first}-${window.last} has no address left to give, so unknown machines get none`,
-          remedy: "widen it, or release addresses inside it",
-        },
-      ],
+      warnings: [windowEmpty(subnet.prefix, window)],
     };
   return { pools, failover: failover === undefined ? null : { name: failoverName(subnet.id), ...failover }, warnings: [] };
 }
@@ -59,4 +53,14 @@ function neverInPool(subnet: DesiredSubnet, links: readonly RackLink[]): IpAddre
     (it) => it !== undefined && it !== null,
   );
   return [...excluded, ...hosts.map((host) => host.address), ...own, ...dns, ...ntp, ...named];
+}
+
+/** Everything in the window is somebody's. */
+export function windowEmpty(prefix: IpPrefix, { first, last }: IpRange): Problem {
+  return {
+    code: "window-empty",
+    at: `subnet ${prefix}`,
+    message: `the window ${first}-${last} has no address left to give, so unknown machines get none`,
+    remedy: "widen it, or release addresses inside it",
+  };
 }

@@ -205,9 +205,9 @@ describe("wires", () => {
     expect(text([windowed, second])).toBe(text([windowed]));
   });
 
-  it("warns that IPv6 is not served", () => {
+  it("leaves IPv6 to the other dhcpd", () => {
     const v6 = subnetOf({ id: 3, prefix: ipPrefix("2001:db8::/64"), gateway: null, mode: "static" });
-    expect(warnings([windowed, v6])).toEqual(["dhcp-ipv6-not-served"]);
+    expect(warnings([windowed, v6])).toEqual([]);
     expect(text([windowed, v6])).toBe(text([windowed]));
   });
 });

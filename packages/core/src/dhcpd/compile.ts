@@ -1,6 +1,5 @@
 import { ipv4Number, type IpAddress } from "../address/ip.js";
-import { compareAddresses } from "../address/ip.js";
-import { prefixFamily, prefixNetwork, type IpPrefix } from "../address/prefix.js";
+import { prefixFamily, type IpPrefix } from "../address/prefix.js";
 import type { DesiredHost, DesiredState, DesiredSubnet } from "../desired/schema.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkDesiredDhcp } from "./check-desired.js";
@@ -11,6 +10,7 @@ import { enlistmentAddress, enlistmentRanges } from "./enlistment.js";
 import { splitIntoPools } from "./pools.js";
 import type { RackLink, RackLinks, RelayLink } from "./rack-links.js";
 import { reviewDhcpd } from "./review.js";
+import { bySubnet, servesHosts } from "./served.js";
 import { groupIntoWires, type Wire } from "./wires.js";
 
 /**
@@ -22,7 +22,7 @@ export function compileDhcpd(desired: Pick<DesiredState, "subnets">, local: Rack
   const problems = checkDesiredDhcp(desired, local);
   if (problems.length > 0) return refused(...problems);
   const served = desired.subnets.filter(isServed).sort(bySubnet);
-  const context: Context = { local, warnings: [...unservedFamilies(desired), ...withoutLink(served, local)], failovers: [] };
+  const context: Context = { local, warnings: withoutLink(served, local), failovers: [] };
   const wires = groupIntoWires(desired.subnets.toSorted(bySubnet), local.links);
   const sharedNetworks = [
     ...wires.flatMap((wire) => compileWire(wire, context)),
@@ -62,26 +62,6 @@ export function checkDhcpd(desired: Pick<DesiredState, "subnets">, local: RackLi
 
 function isServed(subnet: DesiredSubnet): boolean {
   return servesHosts(subnet) && prefixFamily(subnet.prefix) === 4;
-}
-
-function servesHosts(subnet: DesiredSubnet): boolean {
-  return subnet.mode === "static" || subnet.mode === "window" || subnet.mode === "link-local";
-}
-
-function bySubnet(a: DesiredSubnet, b: DesiredSubnet): number {
-  return compareAddresses(prefixNetwork(a.prefix), prefixNetwork(b.prefix)) || a.id - b.id;
-}
-
-function unservedFamilies(desired: Pick<DesiredState, "subnets">): Problem[] {
-  return desired.subnets
-    .filter((subnet) => servesHosts(subnet) && prefixFamily(subnet.prefix) === 6)
-    .sort(bySubnet)
-    .map((subnet) => ({
-      code: "dhcp-ipv6-not-served",
-      at: `subnet ${subnet.prefix}`,
-      message: "DHCP is served on IPv4 only",
-      remedy: "set the mode to off or observe",
-    }));
 }
 
 function withoutLink(served: readonly DesiredSubnet[], local: RackLinks): Problem[] {

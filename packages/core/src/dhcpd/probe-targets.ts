@@ -1,6 +1,5 @@
 import type { IpAddress } from "../address/ip.js";
 import type { HostInterface } from "../interface/model.js";
-import type { SharedNetwork } from "./config.js";
 import type { RackLinks } from "./rack-links.js";
 
 /** Where a running server can be asked whether it answers: a link that it serves, and the rack's own address on it. */
@@ -14,7 +13,7 @@ export interface ProbeTarget {
  * nothing. Sorted by link.
  */
 export function probeTargets(
-  networks: readonly Pick<SharedNetwork, "subnets">[],
+  networks: readonly { readonly subnets: readonly { readonly subnetId: number }[] }[],
   local: RackLinks,
   interfaces: readonly HostInterface[],
 ): ProbeTarget[] {

@@ -171,7 +171,8 @@ function quote(text: string): string {
 }
 
 const PLAIN_TEXT = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/;
-const BARE_WORD = /^[A-Za-z0-9:.\-_]+$/;
+/** A slash stands in IPv6 prefixes; dhcpd has no comments that begin with one. */
+const BARE_WORD = /^[A-Za-z0-9:.\-_/]+$/;
 
 function utf8Octets(character: string): number[] {
   return (encodeURIComponent(/\p{Surrogate}/u.test(character) ? "\ufffd" : character).match(/%..|./g) ?? []).map((piece) =>
