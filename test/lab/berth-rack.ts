@@ -57,7 +57,7 @@ export class Rack {
     return this.host.run([berthProgram("berth-agent"), ...args]);
   }
 
-  /** Waits until both daemons run what the newest desired state says. */
+  /** Waits until all daemons run what the newest desired state says. */
   async waitUntilServing(options: { readonly deadlineMs?: number } = {}): Promise<RackStatus> {
     return waitUntil(() => this.status(), {
       describe: `${this.host.name} serves`,
@@ -65,7 +65,11 @@ export class Rack {
       until: (status) =>
         status !== null &&
         status.accepted > 0 &&
-        status.daemons.every(({ state, generation }) => state === "converged" && generation === status.accepted),
+        status.daemons.some(({ name, state }) => name.startsWith("dhcpd") && state === "converged") &&
+        // A rack that serves one family only has the other's dhcpd off.
+        status.daemons.every(
+          ({ state, generation }) => (state === "converged" || state === "off") && generation === status.accepted,
+        ),
     }).then((status) => {
       if (status === null) throw new Error("waitUntil returned without a status");
       return status;

@@ -45,7 +45,10 @@ export function agentPaths(config: AgentConfig): AgentPaths {
     },
     namedConf: { directory: namedFolder, zones, key },
     services: join(config.state, "services"),
-    folders: config.mode === "observe" ? [config.state] : [config.state, dirname(dhcpd.config), dirname(dhcpd6.config), namedFolder, zones],
+    folders:
+      config.mode === "observe"
+        ? [config.state]
+        : [config.state, dirname(dhcpd.config), dirname(dhcpd6.config), namedFolder, zones],
   };
 }
 

@@ -9,6 +9,7 @@ import { createRetirement, type Retirement } from "./decommission/create-retirem
 import { runLeaseRetirer } from "./decommission/lease-retirer.js";
 import { createDriver } from "./create-driver.js";
 import { createDaemons, createDhcpServers, type Daemon } from "./create-daemons.js";
+import type { DhcpServer } from "./dhcp/dhcp-server.js";
 import { openDesiredKeeper, type DesiredKeeper } from "./desired/desired-keeper.js";
 import { loadIdentity, saveIdentity, type Identity } from "./identity/identity.js";
 import { createLink, type Link } from "./link/link.js";
@@ -16,7 +17,7 @@ import { runHostReporter } from "./observe/host/host-reporter.js";
 import { createSettledInterfaces, type SettledInterfaces } from "./observe/host/settled-interfaces.js";
 import { systemFollowPrograms } from "./observe/interfaces/follow-program.js";
 import { createInterfaceObserver, type InterfaceObserver, type ScanState } from "./observe/interfaces/interface-observer.js";
-import type { LeaseFollower } from "./observe/leases/model.js";
+import { joinedLeases, leasesProblems, type ReportedLeases } from "./observe/leases/joined-leases.js";
 import { askTime } from "./observe/ntp/ask-time.js";
 import { createTimeWatch, type TimeWatch } from "./observe/ntp/time-watch.js";
 import { runReconciler } from "./reconcile/reconciler.js";
@@ -51,9 +52,14 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const observer = createInterfaceObserver({ ...ports, programs: systemFollowPrograms });
   const driver = createDriver(config, paths, ports);
   const servers = createDhcpServers(paths, { ...ports, driver, transactionId: () => randomInt(2 ** 32) });
-  const follower = servers[0].leases.follow(ports);
   const wireOf = (): Wire => wire;
-  const link = createAgentLink({ config, paths, identity, keeper, follower, wireOf, ports });
+  const leasesOf = (server: DhcpServer): ReportedLeases => ({
+    follower: server.leases.follow(ports),
+    isServed: () => server.render(attach.desired(), attach.now()).text !== null,
+  });
+  const [firstServer, ...otherServers] = servers;
+  const leases = [leasesOf(firstServer), ...otherServers.map(leasesOf)] as const;
+  const link = createAgentLink({ config, paths, identity, keeper, leases, wireOf, ports });
   const settled = createSettledInterfaces({
     clock: ports.clock,
     seen: () => observer.current(),
@@ -65,7 +71,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     retirement = await createRetirement({ paths, attach, ports });
     daemons = await createDaemons({ paths, observer, attach, servers, driver, ports });
   }
-  const watched = { keeper, observer, settled, follower, link, attach, wire };
+  const watched = { keeper, observer, settled, leases, link, attach, wire };
   return new RunningAgent({ config, paths, identity, daemons, retirement, ...watched, ports });
 }
 
@@ -81,11 +87,11 @@ function createAgentLink(from: {
   paths: AgentPaths;
   identity: Identity;
   keeper: DesiredKeeper;
-  follower: LeaseFollower;
+  leases: readonly ReportedLeases[];
   wireOf: () => Wire;
   ports: AgentPorts;
 }): Link {
-  const { config, paths, identity, keeper, follower, wireOf, ports } = from;
+  const { config, paths, identity, keeper, leases, wireOf, ports } = from;
   return createLink({
     identity,
     regions: config.regions,
@@ -97,7 +103,7 @@ function createAgentLink(from: {
     stream: randomUUID(),
     generation: () => keeper.current()?.generation ?? 0,
     onDesired: (state) => keeper.offer(state),
-    leases: () => (follower.health().identity === null ? null : follower.pages()),
+    leases: () => joinedLeases(leases),
     saveIdentity: (renewed) => saveIdentity(paths.state, ports.files, renewed),
     wire: () => wireOf().answers(),
     onProbe: (addresses) => wireOf().want(addresses),
@@ -113,7 +119,8 @@ interface AgentParts {
   readonly keeper: DesiredKeeper;
   readonly observer: InterfaceObserver;
   readonly settled: SettledInterfaces;
-  readonly follower: LeaseFollower;
+  /** In the order of the servers. */
+  readonly leases: readonly [ReportedLeases, ...ReportedLeases[]];
   readonly link: Link;
   readonly attach: Attachment;
   readonly wire: Wire;
@@ -138,7 +145,7 @@ class RunningAgent implements Agent {
   }
 
   status(): AgentStatus {
-    const { identity, link, keeper, follower, observer, daemons, ports } = this.#parts;
+    const { identity, link, keeper, leases, observer, daemons, ports } = this.#parts;
     const interfaces = observer.current();
     const skew = checkClock("this host", "clock", link.status().clockAheadMs);
     return {
@@ -150,21 +157,23 @@ class RunningAgent implements Agent {
       accepted: keeper.current()?.generation ?? 0,
       daemons: daemons.map(({ reconciler }) => reconciler.status()),
       activations: daemons.map(({ reconciler }) => ({ daemon: reconciler.status().name, activations: reconciler.activations() })),
-      leases: follower.health(),
+      leases: leases[0].follower.health(),
       interfaces: { read: interfaces !== null, count: interfaces?.length ?? 0 },
       problems: [...this.#problems(), ...(skew === null ? [] : [skew])], // the region measures it itself
     };
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { config, paths, daemons, retirement, observer, settled, follower, link, wire, ports } = this.#parts;
+    const { config, paths, daemons, retirement, observer, settled, leases, link, wire, ports } = this.#parts;
+    const [{ follower }] = leases;
     const { addresses } = config;
     const { clock, log } = ports;
     const failed = new AbortController();
     const either = AbortSignal.any([signal, failed.signal]);
     const server = await serveStatus(paths.socket, () => this.status());
     observer.onChange(() => daemons.forEach(({ bell }) => bell.ring()));
-    follower.onChange((change) => (change.reset ? link.renewLeases() : link.changeLeases(change)));
+    for (const source of leases)
+      source.follower.onChange((change) => (change.reset ? link.renewLeases() : link.changeLeases(change)));
     const onPass = (): void => {
       wire.nudge(); // a pass follows every change of addresses and of the desired state
       this.#report();
@@ -175,7 +184,7 @@ class RunningAgent implements Agent {
       runHostReporter({ addresses, observer, settled, follower, clock, log, report: (host) => link.reportHost(host) }, either),
       this.#time.run(either),
       wire.run(either),
-      follower.run(either),
+      ...leases.map((source) => source.follower.run(either)),
       link.run(either),
       ...daemons.map(({ reconciler, bell }) => runReconciler(reconciler, { bell, clock, onPass }, either)),
       ...(retirement === null ? [] : [runLeaseRetirer(retirement.retirer, retirement, either)]),
@@ -215,10 +224,10 @@ class RunningAgent implements Agent {
   }
 
   #problems(): readonly Problem[] {
-    const { config, keeper, follower, observer, retirement, wire } = this.#parts;
+    const { config, keeper, leases, observer, retirement, wire } = this.#parts;
     const unserved = config.mode === "observe" ? checkObserved(keeper.current()?.subnets ?? []) : null;
     const own = [keeper.problem(), retirement?.retirer.problem() ?? null, unserved].filter((problem) => problem !== null);
-    return [...own, ...follower.health().problems, ...scanProblems(observer.state()), ...wire.problems()];
+    return [...own, ...leasesProblems(leases), ...scanProblems(observer.state()), ...wire.problems()];
   }
 }
 

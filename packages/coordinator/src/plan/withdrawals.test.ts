@@ -35,6 +35,18 @@ test("a release is withdrawn when the rack runs a plan made after it, not before
   expect(withdrawals.withdrawnAt("r1", released + 55 * MINUTE)).toBeNull();
 });
 
+test("a release is not withdrawn while either dhcpd of the rack runs an older plan", () => {
+  const withdrawals = new Withdrawals();
+  withdrawals.noteCurrent("r1", 1, MINUTE);
+  const [dhcpd] = rack(1).daemons;
+  if (dhcpd === undefined) throw new Error("no daemon");
+  const behind = { ...rack(1), daemons: [dhcpd, { ...dhcpd, name: "dhcpd6" as const, generation: 0 }] };
+  withdrawals.noteRunning(behind, 2 * MINUTE);
+  expect(withdrawals.withdrawnAt("r1", 0)).toBeNull();
+  withdrawals.noteRunning({ ...behind, daemons: [dhcpd, { ...dhcpd, name: "dhcpd6" }] }, 3 * MINUTE);
+  expect(withdrawals.withdrawnAt("r1", 0)).toBe(3 * MINUTE);
+});
+
 test("a release that changes nothing on the rack is withdrawn when the plan was looked at again", () => {
   const withdrawals = new Withdrawals();
   withdrawals.noteCurrent("r1", 1, 0);

@@ -45,8 +45,8 @@ export class Withdrawals {
   }
 }
 
-/** What the rack's dhcpd runs: on its disk is not enough, a dhcpd that does not take it goes on with the old one. */
+/** What each dhcpd of the rack runs: on its disk is not enough, a dhcpd that does not take it goes on with the old one. */
 function runningGeneration({ accepted, daemons }: Pick<RackView, "accepted" | "daemons">): number {
-  const dhcpd = daemons.find(({ name }) => name === "dhcpd");
-  return Math.min(accepted, dhcpd?.generation ?? 0);
+  const servers = daemons.filter(({ name }) => name === "dhcpd" || name === "dhcpd6");
+  return servers.length === 0 ? 0 : Math.min(accepted, ...servers.map(({ generation }) => generation ?? 0));
 }

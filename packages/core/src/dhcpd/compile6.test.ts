@@ -75,7 +75,10 @@ describe("compileDhcpd6", () => {
     const relayed = subnet6({ id: 2, prefix: ipPrefix("fd50:2::/64"), relay: { server: ipAddress("fd50:1::1") } });
     expect(codes([windowed, relayed])).toEqual(["dhcp6-relay-not-served"]);
     expect(codes([{ ...windowed, excludedRanges: [range("fd50:1::", "fd50:1::ff")] }])).toEqual(["window-empty"]);
-    const infiniband = { ...host(1, "fd50:1::b"), hardwareAddress: "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:07:e1:f1" };
+    const infiniband = {
+      ...host(1, "fd50:1::b"),
+      hardwareAddress: "80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:07:e1:f1",
+    };
     expect(codes([subnet6({ hosts: [infiniband as DesiredHost, host(2, "fd50:1::c")] })])).toEqual(["dhcp6-hardware-unmatched"]);
   });
 

@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Rack } from "../lab/berth-rack.js";
+import { Region } from "../lab/berth-region.js";
+import { createLab, type Lab } from "../lab/lab.js";
+import type { Link } from "../lab/link.js";
+import { requireTools } from "../lab/require-tools.js";
+import { waitUntil } from "../lab/wait-until.js";
+
+const PREFIX = "fd50:1::/64";
+const WINDOW = ["fd50:1::100", "fd50:1::101", "fd50:1::102", "fd50:1::103"] as const;
+
+/** A rack whose link has IPv6 alone beside its backbone: region, agent, dhcpd -6 and clients, all real. */
+describe("DHCP on IPv6", () => {
+  let lab: Lab;
+  let region: Region;
+  let rack: Rack;
+  let link: Link;
+  beforeAll(async () => {
+    requireTools(["ip", "dhcpd", "named", "dhclient"]);
+    lab = await createLab({ name: "dhcp6" });
+    region = new Region(await lab.addRegion("region"), "10.240.1.10");
+    link = await lab.addLink("rack1");
+    const host = await lab.addRack("rack1");
+    await host.connect(link, { addresses: ["fd50:1::1/64"] });
+    rack = new Rack(host);
+    await region.start();
+    await rack.join(region);
+    await rack.start();
+    await region.berthJson("subnet", "create", PREFIX, "--domain", "six.example", "--mode", "static");
+    await rack.waitUntilServing();
+  });
+  afterAll(() => lab.close());
+
+  const conf = (): string => readFileSync(rack.path("dhcpd6", "dhcpd6.conf"), "utf8");
+  const daemon = async (): Promise<unknown> => (await rack.status())?.daemons.find(({ name }) => name === "dhcpd6");
+
+  it("gives a known machine its address, a stranger one of the window, and nobody one that the ledger gave away", async () => {
+    const known = await lab.addMachine("known", link);
+    const taken = await lab.addMachine("taken", link);
+    const enroll = (mac: string, address: string): Promise<unknown> =>
+      region.berthJson("machine", "enroll", mac, "--subnet", PREFIX, "--address", address);
+    await enroll(known.port().mac, "fd50:1::50");
+    await enroll(taken.port().mac, WINDOW[1]);
+    await region.berthJson("subnet", "set", PREFIX, "--mode", "window", "--window", `${WINDOW[0]}-${WINDOW[3]}`);
+    await waitUntil(() => conf(), { describe: "the window is served", until: (text) => text.includes("range6") });
+    await rack.waitUntilServing();
+    const strangers = await Promise.all(["s1", "s2", "s3"].map((name) => lab.addMachine(name, link)));
+    const given = await Promise.all(
+      [known, ...strangers].map(async (machine) => (await (await machine.dhclient({ family: 6 })).waitForAddress()).address),
+    );
+    expect([given[0], ...given.slice(1).sort()]).toEqual(["fd50:1::50", WINDOW[0], WINDOW[2], WINDOW[3]]);
+    expect((await (await taken.dhclient({ family: 6 })).waitForAddress()).address).toBe(WINDOW[1]);
+    expect(await daemon()).toMatchObject({ state: "converged", problems: [] });
+  });
+
+  it("keeps an address that a stranger holds from everybody else until the lease ends", async () => {
+    await waitUntil(() => region.berthJson("lease", "list"), {
+      describe: "the region knows all three leases",
+      until: (leases) => [WINDOW[0], WINDOW[2], WINDOW[3]].every((address) => JSON.stringify(leases).includes(`"${address}"`)),
+    });
+    await region.berthJson("subnet", "set", PREFIX, "--window", `${WINDOW[3]}-${WINDOW[3]}`);
+    const again = region.berthJson("machine", "enroll", "02:00:5e:00:00:77", "--subnet", PREFIX, "--address", WINDOW[0]);
+    await expect(again).rejects.toThrow("held-by-lease");
+  });
+
+  it("gives strangers nothing in mode static, and serves nothing in mode off", async () => {
+    await region.berthJson("subnet", "set", PREFIX, "--mode", "static");
+    await waitUntil(() => conf(), { describe: "no window is left", until: (text) => !text.includes("range6") });
+    await rack.waitUntilServing();
+    const known = await lab.addMachine("known2", link);
+    await region.berthJson("machine", "enroll", known.port().mac, "--subnet", PREFIX, "--address", "fd50:1::51");
+    await waitUntil(() => conf(), { describe: "it is declared", until: (text) => text.includes("fd50:1::51") });
+    await rack.waitUntilServing();
+    expect((await (await known.dhclient({ family: 6 })).waitForAddress()).address).toBe("fd50:1::51");
+    await region.berthJson("subnet", "set", PREFIX, "--mode", "off");
+    await waitUntil(daemon, {
+      describe: "dhcpd6 is stopped",
+      until: (status) => (status as { running: string | null } | undefined)?.running === null,
+    });
+  });
+});
