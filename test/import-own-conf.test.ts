@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readDhcpdConf } from "@berth/core";
+import { prefixFamily, readDhcpdConf } from "@berth/core";
 import { goldenCases } from "./golden-cases.js";
 
 const rendered = goldenCases().filter(({ folder }) => existsSync(join(folder, "dhcpd.conf")));
@@ -12,7 +12,8 @@ describe("a dhcpd.conf that Berth wrote", () => {
     const domains = desired.subnets.map(({ domain }) => domain);
     const reading = readDhcpdConf(text, { file: "dhcpd.conf", domains, given: [] });
     const served = new Set([...links.links, ...(links.relays ?? [])].map(({ subnetId }) => subnetId));
-    const hosts = desired.subnets.filter(({ id, mode }) => served.has(id) && mode !== "off").flatMap((subnet) => subnet.hosts);
+    const ipv4 = desired.subnets.filter(({ prefix }) => prefixFamily(prefix) === 4);
+    const hosts = ipv4.filter(({ id, mode }) => served.has(id) && mode !== "off").flatMap((subnet) => subnet.hosts);
     const pairs = (list: readonly { readonly address: string | null; readonly nics: readonly string[] }[]): string[] =>
       list.flatMap(({ address, nics }) => nics.map((nic) => `${nic} ${address ?? ""}`)).sort();
     expect(reading.refusals).toEqual([]);
