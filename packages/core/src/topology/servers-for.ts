@@ -167,12 +167,12 @@ function racksOfSite(topology: Topology, site: string): readonly SiteRack[] {
   for (const rack of topology.racks.values()) {
     if (rack.report.site !== site) continue;
     const verdicts = rackVerdicts(topology, rack);
-    const all = publishAddresses(rack.report.interfaces, verdicts).map(({ verdict }) => verdict);
-    // An address that several racks have leads to none of them for sure: a bridge that all of them made, or a mistake.
-    const own = all.filter(({ observed }) => !topology.shared.has(addressKey(site, observed.address)));
-    const published = own.length > 0 ? own : all;
+    const published = publishAddresses(rack.report.interfaces, verdicts).map(({ verdict }) => verdict);
     const first = (family: 4 | 6): RealAddress | null => {
-      const best = published.filter(({ observed }) => familyOf(observed) === family).sort(byFitness)[0];
+      const all = published.filter(({ observed }) => familyOf(observed) === family);
+      // An address that several racks have leads to none of them for sure: a bridge that all of them made, or a mistake.
+      const own = all.filter(({ observed }) => !topology.shared.has(addressKey(site, observed.address)));
+      const best = (own.length > 0 ? own : all).sort(byFitness)[0];
       return best === undefined ? null : asRealAddress(best);
     };
     racks.push({ rack, verdicts, elsewhere: { 4: first(4), 6: first(6) } });

@@ -79,6 +79,13 @@ describe("servers of a network", () => {
     expect(serversFor(NETWORK, racks.topology, POLICY).dns).toEqual(["10.7.0.1", "10.8.0.1"]);
   });
 
+  it("reach a rack by a shared address where it has no other of that family", () => {
+    const racks = new Fleet();
+    racks.report("r1", ["10.3.0.1/24", "2001:db8::1/64"], 0);
+    racks.report("r2", ["10.3.0.1/24", "2001:db8::2/64"], 0);
+    expect(serversFor(NETWORK, racks.topology, POLICY).dns).toEqual(["10.3.0.1"]);
+  });
+
   it("reach a rack by a sure address elsewhere rather than by an unsure one on the network", () => {
     const racks = new Fleet();
     racks.report("r2", ["10.0.0.2/24"], 0);
