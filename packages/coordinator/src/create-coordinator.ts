@@ -130,12 +130,13 @@ async function openFacts(
     enlistmentSubnet: (rackId, address) => planner.enlistmentSubnet(rackId, address),
   };
   const { addresses, wire: wireConfig } = config;
-  const records = new WireRecords(await store.wire.load());
+  const loaded = await store.wire.load();
+  const records = new WireRecords(loaded.records);
   const windowMs = wireConfig.observationDays * DAY_MS;
   const heard = { wire: records, wireWindowMs: windowMs };
   const kept = (site: string, address: IpAddress): ObservedHolder | null => keeper.holder(site, address);
   const ledger = await openLedger({ store, racks, ...ports, plans, kept, ...heard });
-  const wire = createWireKeeper({ ...ports, records, ledger, registry, store: store.wire, windowMs });
+  const wire = createWireKeeper({ ...ports, records, mark: loaded.mark, ledger, registry, store: store.wire, windowMs });
   const keptIn = hasRacks ? store : withoutSaving(store);
   const keeper: TopologyKeeper = await createTopologyKeeper({ ...ports, registry, ledger, store: keptIn, addresses });
   const topology = (): Topology => keeper.current();
@@ -225,7 +226,7 @@ class RunningCoordinator implements Coordinator {
     try {
       const ofRacks = hasRacks
         ? [planner, hub, keeper, wire]
-        : [{ run: (end: AbortSignal) => followRacks(registry, ports, end) }];
+        : [{ run: (end: AbortSignal) => followRacks([registry, wire], ports, end) }];
       const parts = [ledger, ...ofRacks, problems, apiTokens, ...[own, notices].filter((part) => part !== null)];
       const running = [...parts.map((part) => part.run(either)), this.#serveApi(either)];
       const settled = await Promise.allSettled(running.map((part) => part.catch(stopAll)));

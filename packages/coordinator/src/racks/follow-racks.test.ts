@@ -56,6 +56,6 @@ test("a database that is away is read again when it is back", async () => {
   const clock: Clock = { ...systemClock, sleep: () => Promise.resolve() };
   const warnings: unknown[] = [];
   const log = { ...silentLog, warn: (...said: unknown[]) => void warnings.push(said) };
-  await followRacks(registry, { clock, log }, ended.signal);
+  await followRacks([registry], { clock, log }, ended.signal);
   expect([reads, warnings.length]).toEqual([3, 1]);
 });

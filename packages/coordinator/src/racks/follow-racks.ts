@@ -1,13 +1,17 @@
 import { describeError, EnvironmentError, type Clock, type Log } from "@berth/host";
-import type { RackRegistry } from "./rack-registry.js";
 
 const PERIOD_MS = 2000;
 /** Reading takes at most a twentieth of the time, however much there is. */
 const REST_PER_READ = 20;
 
+/** What is taken anew from the store. */
+export interface Followed {
+  reload(): Promise<void>;
+}
+
 /** Reads again and again, until aborted, what another coordinator writes down of the racks. */
 export async function followRacks(
-  registry: Pick<RackRegistry, "reload">,
+  followed: readonly Followed[],
   { clock, log }: { readonly clock: Clock; readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
@@ -17,7 +21,7 @@ export async function followRacks(
     if (signal.aborted) return;
     const began = clock.monotonic();
     try {
-      await registry.reload();
+      for (const one of followed) await one.reload();
       failing = false;
     } catch (error) {
       if (!(error instanceof EnvironmentError)) throw error;

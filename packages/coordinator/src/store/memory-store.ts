@@ -12,7 +12,7 @@ import {
   type WireRecord,
 } from "@berth/core";
 import { EnvironmentError } from "@berth/host";
-import type { WireStore } from "./wire-store.js";
+import { wantedAfter, type WireStore } from "./wire-store.js";
 import { UNWRITABLE } from "./store-error.js";
 import type { ApiTokenRecord, ApiTokenStore } from "./api-token-store.js";
 import type {
@@ -46,7 +46,8 @@ export class MemoryDisk {
   readonly topologyAddresses = new Map<string, AddressFacts>();
   readonly moves: VipMoveRecord[] = [];
   topologySeenAt: number | null = null;
-  readonly wire = new Map<string, WireRecord>();
+  readonly wire = new Map<string, WireRecord & { readonly saved: number }>();
+  wireSaves = 0;
   readonly audit: AuditEntry[] = [];
   /** While set, every change fails with it, as on a full disk. */
   failure: Error | null = null;
@@ -320,10 +321,17 @@ function memoryTopology(disk: MemoryDisk, guard: Guard): TopologyStore {
 
 function memoryWire(disk: MemoryDisk, guard: Guard): WireStore {
   return {
-    load: () => guard.read(() => copy([...disk.wire.values()])),
+    load: (after = -1) =>
+      guard.read(() => {
+        const mark = disk.wireSaves;
+        const from = wantedAfter(after, mark) ?? mark;
+        const rows = [...disk.wire.values()].filter(({ saved }) => saved > from);
+        return copy({ records: rows.map(({ saved: _, ...record }) => record), mark });
+      }),
     save: (change) =>
       guard.write(() => {
-        for (const record of copy(change).records) disk.wire.set(`${record.site} ${record.address}`, record);
+        const saved = (disk.wireSaves += 1);
+        for (const record of copy(change).records) disk.wire.set(`${record.site} ${record.address}`, { ...record, saved });
         for (const { site, address } of change.gone) disk.wire.delete(`${site} ${address}`);
       }),
   };

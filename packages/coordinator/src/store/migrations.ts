@@ -6,6 +6,7 @@ import { tokenReplaces } from "./token-replaces.js";
 import { sharedLedgerSchema } from "./shared-ledger-schema.js";
 import { subnetDhcpSchema } from "./subnet-dhcp-schema.js";
 import { topologySchema } from "./topology-schema.js";
+import { wireSavesSchema } from "./wire-saves-schema.js";
 import { wireSchema } from "./wire-schema.js";
 
 /** All steps from an empty database to this version, in the order of their names. Only ever appended to. */
@@ -18,6 +19,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0006-shared-ledger": { up: sharedLedgerSchema },
   "0007-subnet-dhcp": { up: subnetDhcpSchema },
   "0008-wire": { up: wireSchema },
+  "0009-wire-saves": { up: wireSavesSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

@@ -23,7 +23,12 @@ export interface Tables {
   readonly rack_interfaces: { readonly rack_id: string; readonly reported_at: number; readonly interfaces: string };
   readonly topology_rack: { readonly rack_id: string; readonly facts: string };
   readonly topology_address: { readonly site: string; readonly address: Buffer; readonly facts: string };
-  readonly wire_record: { readonly site: string; readonly address: Buffer; readonly facts: string };
+  readonly wire_record: {
+    readonly site: string;
+    readonly address: Buffer;
+    readonly facts: string;
+    readonly saved: Generated<number>;
+  };
   readonly vip_move: VipMoveTable;
   readonly api_token: ApiTokenTable;
   readonly rack_lease: { readonly rack_id: string; readonly address: Buffer; readonly lease: string };

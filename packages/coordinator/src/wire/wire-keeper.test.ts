@@ -28,7 +28,8 @@ describe("what racks hear on their wires", () => {
   async function setUp(disk = new MemoryDisk(), racks: readonly RackView[] = [rackOf("r1", ["192.0.2.1/28"])]) {
     const clock = createFakeClock(NOON);
     const store = createMemoryStore(disk);
-    const records = new WireRecords(await store.wire.load());
+    const loaded = await store.wire.load();
+    const records = new WireRecords(loaded.records);
     const ports = { clock, log: silentLog };
     const ledger = await openLedger({ ...ports, store, racks: () => racks, wire: records, wireWindowMs: 7 * DAY });
     const listeners: ((id: string) => void)[] = [];
@@ -40,7 +41,15 @@ describe("what racks hear on their wires", () => {
         return () => undefined;
       },
     };
-    const keeper = createWireKeeper({ ...ports, records, ledger, registry, store: store.wire, windowMs: 7 * DAY });
+    const keeper = createWireKeeper({
+      ...ports,
+      records,
+      mark: loaded.mark,
+      ledger,
+      registry,
+      store: store.wire,
+      windowMs: 7 * DAY,
+    });
     const told: string[] = [];
     keeper.onWishes((rackId) => told.push(rackId));
     const hear = (answers: WireMessage["answers"], now: number = clock.now()): void =>
@@ -116,6 +125,20 @@ describe("what racks hear on their wires", () => {
     if (kept === undefined) throw new Error("the allocation is lost");
     expect(second.keeper.verification(kept)).toBe("verified");
     expect((await second.enroll(2)).allocation.address).toBe("192.0.2.5");
+  });
+
+  it("takes what another coordinator saved, and only what is new", async () => {
+    const disk = new MemoryDisk();
+    const [holder, other] = [await setUp(disk), await setUp(disk)];
+    holder.hear([probe("192.0.2.2", 7)]);
+    await holder.pass();
+    await other.keeper.reload();
+    disk.wire.clear();
+    holder.hear([probe("192.0.2.3", 8)]);
+    await holder.pass();
+    expect(disk.wire.size).toBe(1);
+    await other.keeper.reload();
+    expect((await other.enroll(1)).allocation.address).toBe("192.0.2.4");
   });
 
   it("takes the times of a rack whose clock is off by the region's clock", async () => {

@@ -31,6 +31,8 @@ export interface WireKeeper extends WirePort {
   problems(): readonly Problem[];
   /** Called with a rack whose wishes changed. */
   onWishes(listener: (rackId: string) => void): void;
+  /** Takes what another coordinator saved since, which has the racks; instead of {@link WireKeeper.run}. */
+  reload(): Promise<void>;
   /** Decides what is to be probed and saves, until aborted and once more then. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -38,6 +40,8 @@ export interface WireKeeper extends WirePort {
 export interface WireKeeperPorts {
   /** As loaded; the keeper alone changes it. */
   readonly records: WireRecords;
+  /** Up to which save they are loaded. */
+  readonly mark: number;
   readonly ledger: Pick<Ledger, "subnets" | "allocations" | "allocationIn" | "nextAddresses" | "machine" | "onChange">;
   readonly registry: Pick<RackRegistry, "views" | "view" | "onChange">;
   readonly store: WireStore;
@@ -68,9 +72,11 @@ class KeptWire implements WireKeeper {
   /** Addresses of machines at which somebody else was heard, whether confirmed or not. */
   readonly #suspects = new Map<string, Pick<WireRecord, "site" | "address">>();
   #failing = false;
+  #mark: number;
 
   constructor(ports: WireKeeperPorts) {
     this.#ports = ports;
+    this.#mark = ports.mark;
     this.#wakeup = new Wakeup(ports.clock);
     this.#scan = new UnverifiedScan({
       allocations: () => ports.ledger.allocations(),
@@ -113,6 +119,13 @@ class KeptWire implements WireKeeper {
       else if (found.record.confirmed) problems.push(usedByOther(found));
     }
     return problems.sort((a, b) => (a.at < b.at ? -1 : 1));
+  }
+
+  async reload(): Promise<void> {
+    const { records, mark } = await this.#ports.store.load(this.#mark);
+    for (const record of records) this.#ports.records.take(record);
+    this.#ports.records.trim();
+    this.#mark = mark;
   }
 
   async run(signal: AbortSignal): Promise<void> {

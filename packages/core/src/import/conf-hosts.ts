@@ -1,5 +1,5 @@
 import type { Problem } from "../problem.js";
-import { RowCollector } from "./collect-rows.js";
+import type { RowCollector } from "./collect-rows.js";
 import type { ConfWord } from "./conf-statements.js";
 import { shownText } from "./import-row.js";
 

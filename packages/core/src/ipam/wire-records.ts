@@ -42,6 +42,11 @@ export class WireRecords implements WireSightings {
     return after;
   }
 
+  /** Takes a record as somebody else kept it. */
+  take(record: WireRecord): void {
+    this.set(record);
+  }
+
   of(site: string, address: IpAddress): WireSighting | undefined {
     return this.sites.get(site)?.seen.get(address);
   }
