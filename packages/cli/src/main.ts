@@ -12,7 +12,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   now: () => Date.now(),
   interrupted: () => {
     const interrupt = new AbortController();
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupt.abort());
     return interrupt.signal;
   },
 });

@@ -9,7 +9,10 @@ import type { DesiredState } from "./schema.js";
 describe("a rack that only observes", () => {
   const state: DesiredState = {
     ...{ format: 1, rack: "r", generation: 1, zones: [], queryFrom: [], forwarders: [] },
-    subnets: [subnetOf({ mode: "static" }), subnetOf({ id: 2, prefix: ipPrefix("192.168.51.0/24"), mode: "observe" })],
+    subnets: [
+      subnetOf({ mode: "static" }),
+      subnetOf({ id: 2, prefix: ipPrefix("192.168.51.0/24"), gateway: null, mode: "observe" }),
+    ],
   };
 
   it("serves nothing of what the region wants, and says so", () => {
