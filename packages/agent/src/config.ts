@@ -25,6 +25,8 @@ export const agentConfigSchema = z.strictObject({
       leases: z.string().min(1).nullable().default(null),
       /** How often served links are searched for foreign DHCP servers, about; 0 for never. */
       foreign_check_seconds: z.int().min(0).max(86_400).default(300),
+      /** How often the pools are counted and dhcpd's log is read for machines that get no lease; 0 for never. */
+      pool_check_seconds: z.int().min(0).max(86_400).default(30),
       /** Servers that may be there beside ours, by address or server identifier. */
       known_servers: z.array(ipAddressSchema).default([]),
       /** Asks dhcpd about leases, and ends those of machines that are gone; null leaves OMAPI off. */

@@ -18,6 +18,8 @@ import { createSettledInterfaces, type SettledInterfaces } from "./observe/host/
 import { systemFollowPrograms } from "./observe/interfaces/follow-program.js";
 import { createInterfaceObserver, type InterfaceObserver, type ScanState } from "./observe/interfaces/interface-observer.js";
 import { joinedLeases, leasesProblems, type ReportedLeases } from "./observe/leases/joined-leases.js";
+import { createLogReader } from "./observe/pools/log-reader.js";
+import { createPoolWatch, type PoolWatch } from "./observe/pools/pool-watch.js";
 import { askTime } from "./observe/ntp/ask-time.js";
 import { createTimeWatch, type TimeWatch } from "./observe/ntp/time-watch.js";
 import { runReconciler } from "./reconcile/reconciler.js";
@@ -67,11 +69,18 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   });
   const attach = createAttachment(config, { keeper, settled });
   const wire = createWire(config, { attach, observer, ports, report: (answers) => link.reportWire(answers) });
+  const pools = createPoolWatch({
+    ...ports,
+    attach,
+    leases: leases[0].follower,
+    dhcpdLog: createLogReader(paths.dhcpd.log),
+    periodMs: config.dhcpd.pool_check_seconds * 1000,
+  });
   if (config.mode === "manage") {
     retirement = await createRetirement({ paths, attach, ports });
     daemons = await createDaemons({ paths, observer, attach, servers, driver, ports });
   }
-  const watched = { keeper, observer, settled, leases, link, attach, wire };
+  const watched = { keeper, observer, settled, leases, link, attach, wire, pools };
   return new RunningAgent({ config, paths, identity, daemons, retirement, ...watched, ports });
 }
 
@@ -124,6 +133,7 @@ interface AgentParts {
   readonly link: Link;
   readonly attach: Attachment;
   readonly wire: Wire;
+  readonly pools: PoolWatch;
   readonly ports: AgentPorts;
 }
 
@@ -142,6 +152,7 @@ class RunningAgent implements Agent {
       onChange: () => this.#report(),
     });
     parts.wire.onChange(() => this.#report());
+    parts.pools.onChange(() => this.#report());
   }
 
   status(): AgentStatus {
@@ -164,7 +175,7 @@ class RunningAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { config, paths, daemons, retirement, observer, settled, leases, link, wire, ports } = this.#parts;
+    const { config, paths, daemons, retirement, observer, settled, leases, link, wire, pools, ports } = this.#parts;
     const [{ follower }] = leases;
     const { addresses } = config;
     const { clock, log } = ports;
@@ -184,6 +195,7 @@ class RunningAgent implements Agent {
       runHostReporter({ addresses, observer, settled, follower, clock, log, report: (host) => link.reportHost(host) }, either),
       this.#time.run(either),
       wire.run(either),
+      pools.run(either),
       ...leases.map((source) => source.follower.run(either)),
       link.run(either),
       ...daemons.map(({ reconciler, bell }) => runReconciler(reconciler, { bell, clock, onPass }, either)),
@@ -224,10 +236,10 @@ class RunningAgent implements Agent {
   }
 
   #problems(): readonly Problem[] {
-    const { config, keeper, leases, observer, retirement, wire } = this.#parts;
+    const { config, keeper, leases, observer, retirement, wire, pools } = this.#parts;
     const unserved = config.mode === "observe" ? checkObserved(keeper.current()?.subnets ?? []) : null;
     const own = [keeper.problem(), retirement?.retirer.problem() ?? null, unserved].filter((problem) => problem !== null);
-    return [...own, ...leasesProblems(leases), ...scanProblems(observer.state()), ...wire.problems()];
+    return [...own, ...leasesProblems(leases), ...scanProblems(observer.state()), ...wire.problems(), ...pools.problems()];
   }
 }
 

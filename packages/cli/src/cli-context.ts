@@ -3,6 +3,7 @@ import type { CliPorts } from "./cli-ports.js";
 import { connect } from "./connection/connect.js";
 import type { ApiClient } from "./connection/api-client.js";
 import { formatDocument, type Format } from "./output/document.js";
+import { printable, printableDocument } from "./output/printable.js";
 import { formatTable, type Column } from "./output/table.js";
 
 /** What every command works with. */
@@ -13,6 +14,8 @@ export interface CliContext {
   show<T>(value: T, text: (value: T) => string): void;
   /** Prints a list: as a table, or as `{"items": [...]}`. An empty table is a word on stderr and nothing on stdout. */
   showList<T>(items: readonly T[], list: { readonly columns: readonly Column<T>[]; readonly empty: string }): void;
+  /** Prints one of many things that come one by one: as a line of text or of JSON, or as a YAML document of its own. */
+  showNext<T>(value: T, text: (value: T) => string): void;
   /** One line for people beside what stdout carries; silent when a document was asked for. */
   note(line: string): void;
 }
@@ -39,6 +42,11 @@ export function createContext(program: Command, ports: CliPorts): CliContext {
       if (asked !== "table") ports.stdout.write(formatDocument({ items }, asked));
       else if (items.length === 0) ports.stderr.write(`${empty}\n`);
       else ports.stdout.write(formatTable(items, columns));
+    },
+    showNext(value, text) {
+      const asked = format();
+      if (asked === "yaml") ports.stdout.write(`---\n${formatDocument(value, asked)}`);
+      else ports.stdout.write(`${asked === "json" ? printableDocument(JSON.stringify(value)) : printable(text(value))}\n`);
     },
     note(line) {
       if (format() === "table") ports.stderr.write(`${line}\n`);

@@ -14,4 +14,6 @@ export interface CliPorts {
   readonly readFile: (path: string) => Promise<string>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Aborted by Ctrl-C, which ends the command at once only where nobody asked for this. */
+  readonly interrupted: () => AbortSignal;
 }

@@ -6,6 +6,7 @@ import { allocationCommands } from "./commands/allocation.js";
 import { auditCommands } from "./commands/audit.js";
 import { apiTokenCommands } from "./commands/api-token.js";
 import { completionCommand } from "./commands/completion.js";
+import { eventsCommand } from "./commands/events.js";
 import { exportCommands } from "./commands/export.js";
 import { importCommands } from "./commands/import.js";
 import { importPlanCommand } from "./commands/import-plan.js";
@@ -76,6 +77,7 @@ export function createCli(ports: CliPorts): Command {
   reservationCommands(program, context);
   problemCommands(program, context);
   auditCommands(program, context);
+  eventsCommand(program, context);
   tokenCommands(program, context);
   apiTokenCommands(program, context);
   completionCommand(program, context);

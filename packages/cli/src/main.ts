@@ -10,4 +10,9 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stderr: { write: (text) => process.stderr.write(text), isTerminal: process.stderr.isTTY },
   readFile: (path) => readFile(path, "utf8"),
   now: () => Date.now(),
+  interrupted: () => {
+    const interrupt = new AbortController();
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupt.abort());
+    return interrupt.signal;
+  },
 });

@@ -182,6 +182,11 @@ export * from "./wire/wire-book.js";
 // foreign-dhcp: servers on our links that are none of ours
 export * from "./foreign-dhcp/foreign-servers.js";
 
+// pool-use: how full the addresses for unknown machines are, and who gets none
+export * from "./pool-use/served-pools.js";
+export * from "./pool-use/pool-use.js";
+export * from "./pool-use/unserved-clients.js";
+
 // reconcile: what to do next, from desired, written and running
 export * from "./reconcile/daemon-step.js";
 export * from "./reconcile/managed-file.js";

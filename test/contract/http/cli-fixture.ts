@@ -44,8 +44,9 @@ export async function runBerth(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   now: () => number,
+  interrupted: AbortSignal = new AbortController().signal,
+  written: { stdout: string; stderr: string } = { stdout: "", stderr: "" },
 ): Promise<CliRun> {
-  const written = { stdout: "", stderr: "" };
   const sink = (stream: "stdout" | "stderr") => ({
     isTerminal: false,
     write: (text: string) => {
@@ -58,6 +59,7 @@ export async function runBerth(
     stderr: sink("stderr"),
     readFile: (path) => readFile(path, "utf8"),
     now,
+    interrupted: () => interrupted,
   });
   return { code, ...written };
 }

@@ -78,7 +78,7 @@ it("what a rack must run is named when it is too large to be sent, until it is s
     until: ([problem]) => problem?.code === "desired-too-large",
   });
   expect(world.problems()).toMatchObject([{ at: "r1", message: expect.stringContaining("subnet 10.0.0.0/8") as string }]);
-  expect(rack.link.status().state).toBe("connected");
+  await waitUntil(() => rack.link.status(), { describe: "the link", until: ({ state }) => state === "connected" });
   expect(rack.taken).toEqual([]);
   world.desired.set(id, desired(id, 3));
   world.push(id);

@@ -14,7 +14,8 @@ async function script(shell: string): Promise<string> {
 }
 
 function ports(sink: CliPorts["stdout"]): CliPorts {
-  return { env: {}, stdout: sink, stderr: sink, readFile: () => Promise.reject(new Error("reads no file")), now: () => 0 };
+  const nothing = { readFile: () => Promise.reject(new Error("reads no file")), interrupted: () => new AbortController().signal };
+  return { env: {}, stdout: sink, stderr: sink, now: () => 0, ...nothing };
 }
 
 /** What bash would offer after these words, the last of them unfinished. */
@@ -48,6 +49,8 @@ describe("bash completion", () => {
     ],
     [["berth", "machine", "enroll", "--name", "x"], []],
     [["berth", "lease", "list", "--s"], ["--state"]],
+    [["berth", "ev"], ["events"]],
+    [["berth", "events", "--fo"], ["--follow"]],
   ])("after %j offers %j", async (words, expected) => {
     expect(offered(await script("bash"), words).sort()).toEqual([...expected].sort());
   });

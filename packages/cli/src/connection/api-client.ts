@@ -2,7 +2,8 @@ import { z } from "zod";
 import { API_ROOT, PAGE_ITEMS_MAX, apiErrorSchema } from "@berth/core";
 import { CliFailure, EXIT_ENVIRONMENT, EXIT_REFUSED, environmentFailure } from "../cli-failure.js";
 import type { ApiTarget } from "./api-target.js";
-import { exchange, type ExchangeAnswer } from "./exchange.js";
+import { beginExchange, collect, exchange, unreachable, type ExchangeAnswer } from "./exchange.js";
+import { readEvents, type ServerEvent } from "./read-events.js";
 
 export interface Call<T> {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
@@ -19,6 +20,8 @@ export interface ApiClient {
   call<T>(call: Call<T>): Promise<T>;
   /** All pages of a list, joined. */
   list<T>(path: string, filters: Readonly<Record<string, string | undefined>>, item: z.ZodType<T>): Promise<T[]>;
+  /** What happens after the event of this id, or from now on, until the coordinator ends it or the signal does. Fails as {@link ApiClient.call}. */
+  events(after: string | null, signal: AbortSignal): AsyncIterable<ServerEvent>;
 }
 
 export interface ApiClientOptions {
@@ -32,11 +35,12 @@ export function apiPath(...parts: readonly string[]): string {
 }
 
 export function createApiClient(target: ApiTarget, { authority, token }: ApiClientOptions): ApiClient {
+  const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
   const call = async <T>({ answer, body, method = "GET", path, silenceMs }: Call<T>): Promise<T> => {
     const response = await exchange(target, {
       method,
       path: `${API_ROOT}${path}`,
-      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+      headers: authorization,
       body: body === undefined ? null : JSON.stringify(body),
       authority,
       ...(silenceMs === undefined ? {} : { silenceMs }),
@@ -58,7 +62,32 @@ export function createApiClient(target: ApiTarget, { authority, token }: ApiClie
         after = page.next;
       }
     },
+    events: (after, signal) => {
+      const from: Record<string, string> = after === null ? {} : { "last-event-id": after };
+      const headers = { ...authorization, accept: EVENT_STREAM, ...from };
+      const what = { method: "GET", path: `${API_ROOT}/events`, headers, body: null, authority, silenceMs: EVENT_SILENCE_MS };
+      return events(target, () => beginExchange(target, what, signal));
+    },
   };
+}
+
+const EVENT_STREAM = "text/event-stream";
+/** A coordinator says at least every quarter of a minute that there is nothing new. */
+const EVENT_SILENCE_MS = 60_000;
+
+async function* events(target: ApiTarget, begin: () => ReturnType<typeof beginExchange>): AsyncGenerator<ServerEvent> {
+  const response = await begin();
+  try {
+    const { statusCode: status = 0, headers } = response;
+    const contentType = headers["content-type"] ?? "";
+    if (status !== 200 || !contentType.startsWith(EVENT_STREAM))
+      readAnswer(target, { status, contentType, text: await collect(response, target) }, z.never());
+    yield* readEvents(response.setEncoding("utf8") as AsyncIterable<string>);
+  } catch (cause) {
+    throw cause instanceof CliFailure ? cause : unreachable(target, cause);
+  } finally {
+    response.destroy();
+  }
 }
 
 function readAnswer<T>(target: ApiTarget, response: ExchangeAnswer, answer: z.ZodType<T>): T {

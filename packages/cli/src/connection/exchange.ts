@@ -43,9 +43,27 @@ export function exchange(target: ApiTarget, what: Exchange): Promise<ExchangeAns
   });
 }
 
-function open(target: ApiTarget, { authority, body, headers, method, path }: Exchange): ClientRequest {
+/** One request whose answer is read while it comes; it ends with the signal. Fails as {@link exchange}. */
+export function beginExchange(target: ApiTarget, what: Exchange, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = open(target, what, signal);
+    const silenceMs = what.silenceMs ?? SILENCE_MS;
+    request.setTimeout(silenceMs, () => request.destroy(silent(target, silenceMs)));
+    request.on("error", (cause) => reject(cause.name === "CliFailure" ? cause : unreachable(target, cause)));
+    request.on("response", resolve);
+    request.end(what.body ?? undefined);
+  });
+}
+
+function open(target: ApiTarget, { authority, body, headers, method, path }: Exchange, signal?: AbortSignal): ClientRequest {
   const length = body === null ? {} : { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
-  const options: RequestOptions = { method, path, headers: { accept: "application/json", ...headers, ...length }, agent: false };
+  const options: RequestOptions = {
+    method,
+    path,
+    headers: { accept: "application/json", ...headers, ...length },
+    agent: false,
+    ...(signal === undefined ? {} : { signal }),
+  };
   if (target.kind === "unix") return httpRequest({ ...options, socketPath: target.socketPath, host: "localhost" });
   const { hostname, port, protocol } = target.url;
   const address = { ...options, hostname: hostname.replace(/^\[|\]$/g, ""), ...(port === "" ? {} : { port: Number(port) }) };
@@ -54,7 +72,7 @@ function open(target: ApiTarget, { authority, body, headers, method, path }: Exc
     : httpRequest(address);
 }
 
-async function collect(response: IncomingMessage, target: ApiTarget): Promise<string> {
+export async function collect(response: IncomingMessage, target: ApiTarget): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -70,7 +88,7 @@ async function collect(response: IncomingMessage, target: ApiTarget): Promise<st
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function unreachable(target: ApiTarget, cause: unknown): CliFailure {
+export function unreachable(target: ApiTarget, cause: unknown): CliFailure {
   const reason = cause instanceof Error && cause.message !== "" ? cause.message : String(cause);
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   return environmentFailure(
