@@ -1,5 +1,13 @@
 import { addressFamily, compareAddresses, ipv4Number, type IpAddress, type IpFamily } from "../address/ip.js";
-import { prefixContains, prefixesOverlap, prefixFamily, prefixRange, unusableName, usableRange, type IpPrefix } from "../address/prefix.js";
+import {
+  prefixContains,
+  prefixesOverlap,
+  prefixFamily,
+  prefixRange,
+  unusableName,
+  usableRange,
+  type IpPrefix,
+} from "../address/prefix.js";
 import type { DesiredState, DesiredSubnet } from "../desired/schema.js";
 import { checkHostName } from "../names/host-name.js";
 import type { Problem } from "../problem.js";
