@@ -56,6 +56,8 @@ export class Lab {
   readonly #hosts = new Map<string, Host>();
   readonly #links = new Map<string, Link>();
   readonly #running = new Set<Running>();
+  /** Namespaces that are being made. */
+  readonly #adding = new Set<Promise<unknown>>();
   #portCount = 0;
   #macCount = 0;
   #backboneCount = 0;
@@ -135,7 +137,7 @@ export class Lab {
 
   async #close(): Promise<void> {
     const alive = [...this.#running].filter((running) => running.isRunning);
-    await Promise.all(alive.map((running) => running.stop({ graceMs: 3_000 })));
+    await Promise.all([...alive.map((running) => running.stop({ graceMs: 3_000 })), Promise.allSettled(this.#adding)]);
     destroyLab(this.id);
     forgetOnExit(this.id);
   }
@@ -178,7 +180,11 @@ export class Lab {
   }
 
   async #addNamespace(namespace: string): Promise<void> {
-    await runOrThrow(["ip", "netns", "add", namespace]);
+    // One that is being made while the lab is taken down would stay behind.
+    if (this.#closed !== null) throw new Error(`the lab is closed: no namespace ${namespace}`);
+    const adding = runOrThrow(["ip", "netns", "add", namespace]).finally(() => this.#adding.delete(adding));
+    this.#adding.add(adding);
+    await adding;
     await runOrThrow(["ip", "-n", namespace, "link", "set", "lo", "up"]);
   }
 
