@@ -121,7 +121,7 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
   };
   const removed: string[] = [];
   const tokens: ApiFixture["tokens"] = [];
-  const clock: Clock = { now: () => state.nowMs, monotonic: () => 0, sleep: () => Promise.resolve() };
+  const clock: Clock = { now: () => state.nowMs, monotonic: () => state.nowMs, sleep: () => Promise.resolve() };
   const folder = await mkdtemp(join(tmpdir(), "berth-api-"));
   const store = await createSqliteStore(folder, { clock, log: silentLog });
   const fixed = [

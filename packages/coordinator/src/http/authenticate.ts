@@ -7,6 +7,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Who asks; null on routes that ask for no token. */
     principal: Principal | null;
+    /** For answers that go on: whether the token of the request is still good for it. */
+    stillMay: () => boolean;
   }
   interface FastifyContextConfig {
     /** The least role that may use the route; `none` asks for no token. Reads need `read`, changes `operate`, unless it says otherwise. */
@@ -19,6 +21,7 @@ const TOKEN_CHARACTERS_MAX = 256;
 /** Asks every request for a bearer token (RFC 6750), before its body is read. */
 export function authenticate(api: FastifyInstance, auth: Auth): void {
   api.decorateRequest("principal", null);
+  api.decorateRequest("stillMay", () => true);
   api.addHook("onRequest", async (request, reply) => {
     const needed =
       request.routeOptions.config.role ?? (request.method === "GET" || request.method === "HEAD" ? "read" : "operate");
@@ -38,6 +41,10 @@ export function authenticate(api: FastifyInstance, auth: Auth): void {
     }
     if (!mayAct(principal, needed)) throw new ApiRefusal(403, [roleProblem(principal, needed)]);
     request.principal = principal;
+    request.stillMay = () => {
+      const now = identify(auth, request.headers.authorization);
+      return now !== null && mayAct(now, needed);
+    };
   });
 }
 

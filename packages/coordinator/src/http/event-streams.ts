@@ -6,15 +6,28 @@ import type { ApiPorts } from "./ports.js";
 import { viewAudit } from "./routes/audit.js";
 
 const STREAMS_MAX = 64;
+/** Of one token, so that no single one shuts the others out. */
+const STREAMS_OF_ONE_MAX = 32;
 const PAGE = 200;
 /** For what does not come with a commit of the ledger: moves of VIPs, the changes of another coordinator. */
 const LOOK_MS = 1000;
 /** A comment after this silence keeps middle boxes from cutting the connection. */
 const SILENCE_LOOKS = 15;
+/** A reader that takes nothing for so long, in milliseconds, is sent away: its place is another's, and its events stay in the log. */
+const STALL_MS = 30_000;
 /** How long a reader shall wait before it comes back, in milliseconds. */
 const RETRY_MS = 2000;
 
-type EventPorts = Pick<ApiPorts, "audit" | "vipMoves" | "ledger" | "log">;
+type EventPorts = Pick<ApiPorts, "audit" | "vipMoves" | "ledger" | "log" | "clock">;
+
+export interface EventReader {
+  readonly response: ServerResponse;
+  readonly from: EventCursor;
+  /** Name of the token. */
+  readonly principal: string;
+  /** Asked while the stream lasts; a token may be revoked or end. */
+  readonly stillMay: () => boolean;
+}
 
 /** All readers of events; each goes its own way through the two logs. */
 export class EventStreams {
@@ -25,8 +38,10 @@ export class EventStreams {
     this.ports = ports;
   }
 
-  get full(): boolean {
-    return this.streams.size >= STREAMS_MAX;
+  /** Whether there is no place for one more reader with this token. */
+  isFull(principal: string): boolean {
+    const own = [...this.streams].filter((stream) => stream.principal === principal).length;
+    return this.streams.size >= STREAMS_MAX || own >= STREAMS_OF_ONE_MAX;
   }
 
   /** Where a reader begins that wants nothing old. */
@@ -37,10 +52,10 @@ export class EventStreams {
   }
 
   /** Owns the response from now on, until either side closes it. */
-  open(response: ServerResponse, from: EventCursor): void {
-    const stream = new EventStream(this.ports, response, from);
+  open(reader: EventReader): void {
+    const stream = new EventStream(this.ports, reader);
     this.streams.add(stream);
-    response.on("close", () => {
+    reader.response.on("close", () => {
       stream.stop();
       this.streams.delete(stream);
     });
@@ -53,9 +68,13 @@ export class EventStreams {
 }
 
 class EventStream {
+  readonly principal: string;
   private readonly ports: EventPorts;
   private readonly response: ServerResponse;
+  private readonly stillMay: () => boolean;
   private cursor: EventCursor;
+  /** Since when the reader takes nothing; null while it does. */
+  private stalledAt: number | null = null;
   private stopListening: () => void = () => undefined;
   private timer: NodeJS.Timeout | null = null;
   private reading = false;
@@ -63,9 +82,11 @@ class EventStream {
   private silentLooks = 0;
   private stopped = false;
 
-  constructor(ports: EventPorts, response: ServerResponse, from: EventCursor) {
+  constructor(ports: EventPorts, { from, principal, response, stillMay }: EventReader) {
+    this.principal = principal;
     this.ports = ports;
     this.response = response;
+    this.stillMay = stillMay;
     this.cursor = from;
   }
 
@@ -93,6 +114,8 @@ class EventStream {
   }
 
   private look(): void {
+    if (!this.stillMay()) return this.end();
+    if (this.stalledAt !== null && this.ports.clock.monotonic() - this.stalledAt > STALL_MS) return this.drop();
     this.again = true;
     if (this.reading) return;
     this.reading = true;
@@ -103,6 +126,12 @@ class EventStream {
         this.end();
       },
     );
+  }
+
+  /** What waits to be written would wait for ever. */
+  private drop(): void {
+    this.stop();
+    this.response.destroy();
   }
 
   private async read(): Promise<void> {
@@ -149,11 +178,14 @@ class EventStream {
   /** Waits while the reader is slow: its events stay in the log, not in our memory. */
   private async sendNext(event: string, cursor: EventCursor, content: unknown): Promise<void> {
     if (this.stopped) return;
+    if (!this.stillMay()) return this.end();
     const taken = this.send(event, cursor, content);
     this.cursor = cursor;
     if (taken) return;
+    this.stalledAt = this.ports.clock.monotonic();
     await new Promise<void>((resolve) => {
       const go = (): void => {
+        this.stalledAt = null;
         this.response.off("drain", go).off("close", go);
         resolve();
       };

@@ -33,6 +33,7 @@ const TITLES: Readonly<Record<number, string>> = {
   404: "There is no such thing",
   405: "The path does not take this method",
   409: "It clashes with what is there",
+  410: "It is no longer there",
   412: "It has changed",
   413: "The request is too large",
   414: "The URL is too long",

@@ -1,6 +1,7 @@
-import { API_ROOT, eventQuerySchema, parseEventCursor } from "@berth/core";
+import { API_ROOT, eventQuerySchema, formatEventCursor, parseEventCursor } from "@berth/core";
 import { z } from "zod";
 import { ApiRefusal } from "../api-refusal.js";
+import { actorOf } from "../authenticate.js";
 import { EventStreams } from "../event-streams.js";
 import type { ApiPorts } from "../ports.js";
 import { errorAnswers, type ApiServer } from "./api-server.js";
@@ -29,19 +30,26 @@ export function eventRoutes(api: ApiServer, ports: ApiPorts): void {
     async (request, reply) => {
       const last = request.headers["last-event-id"];
       const id = typeof last === "string" && last !== "" ? last : request.query.after;
-      const from = id === undefined ? await streams.newest() : parseEventCursor(id);
+      const newest = await streams.newest();
+      const from = id === undefined ? newest : parseEventCursor(id);
       if (from === null) {
         const message = "not the id of an event";
         throw new ApiRefusal(400, [
           { code: "event-id-malformed", at: "last-event-id", message, remedy: "leave it out to begin now" },
         ]);
       }
-      if (streams.full) {
+      if (from.audit > newest.audit || from.move > newest.move) {
+        const message = `the log of events ends before ${formatEventCursor(from)}, at ${formatEventCursor(newest)}: the region was restored from an older backup`;
+        const remedy = "read the region anew, then begin without an id";
+        throw new ApiRefusal(410, [{ code: "event-id-ahead", at: "last-event-id", message, remedy }]);
+      }
+      const principal = actorOf(request);
+      if (streams.isFull(principal)) {
         const message = "too many readers follow the events already";
         throw new ApiRefusal(503, [{ code: "events-too-many", at: "events", message, remedy: "close some of them" }]);
       }
       reply.hijack();
-      streams.open(reply.raw, from);
+      streams.open({ response: reply.raw, from, principal, stillMay: request.stillMay });
       return reply;
     },
   );
