@@ -1,9 +1,11 @@
 import { hostname } from "node:os";
-import { systemClock, systemCommands, systemFiles } from "@berth/host";
+import { createStandardOutput, systemClock, systemCommands, systemFiles } from "@berth/host";
 import { runAgentCli } from "./create-cli.js";
 
-// A reader that goes away (`berth-agent leases FILE | head`) is no failure; an answer that cannot be written (a full disk) is one.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 3));
+const stdout = createStandardOutput(process.stdout, (status, message) => {
+  process.stderr.write(message);
+  process.exit(status);
+});
 
 /** Only who asks for it ends in order; the other commands may be killed anywhere and are, at once. */
 function endingSignal(): AbortSignal {
@@ -19,7 +21,7 @@ await runAgentCli(process.argv.slice(2), {
   pid: process.pid,
   hostname: hostname(),
   journal: process.env.JOURNAL_STREAM !== undefined,
-  stdout: (text) => void process.stdout.write(text),
+  stdout,
   stderr: (text) => void process.stderr.write(text),
   exitWith: (code) => void (process.exitCode = code),
   endingSignal,

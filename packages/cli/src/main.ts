@@ -1,12 +1,15 @@
 import { readFile } from "node:fs/promises";
+import { createStandardOutput } from "./output/standard-output.js";
 import { runCli } from "./run-cli.js";
 
-// A reader that goes away (`berth lease list | head`) is no failure; an answer that cannot be written (a full disk) is one.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 3));
+const write = createStandardOutput(process.stdout, (status, message) => {
+  process.stderr.write(message);
+  process.exit(status);
+});
 
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
-  stdout: { write: (text) => process.stdout.write(text), isTerminal: process.stdout.isTTY },
+  stdout: { write, isTerminal: process.stdout.isTTY },
   stderr: { write: (text) => process.stderr.write(text), isTerminal: process.stderr.isTTY },
   readFile: (path) => readFile(path, "utf8"),
   now: () => Date.now(),

@@ -1,5 +1,10 @@
-import { systemClock, systemCommands, systemFiles } from "@berth/host";
+import { createStandardOutput, systemClock, systemCommands, systemFiles } from "@berth/host";
 import { runCoordinatorCli } from "./coordinator-cli.js";
+
+const stdout = createStandardOutput(process.stdout, (status, message) => {
+  process.stderr.write(message);
+  process.exit(status);
+});
 
 /** Only who asks for it ends in order; the other commands may be killed anywhere and are, at once. */
 function endingSignal(): AbortSignal {
@@ -14,7 +19,7 @@ await runCoordinatorCli(process.argv.slice(2), {
   commands: systemCommands,
   journal: process.env.JOURNAL_STREAM !== undefined,
   endingSignal,
-  stdout: (text) => void process.stdout.write(text),
+  stdout,
   stderr: (text) => void process.stderr.write(text),
   exitWith: (code) => void (process.exitCode = code),
 });

@@ -1,6 +1,7 @@
 // The only barrel of the package. One block an area, in the order in which the data travels.
 export * from "./problem.js";
 export * from "./version.js";
+export * from "./text/issue-text.js";
 
 export * from "./address/ip.js";
 export * from "./address/prefix.js";

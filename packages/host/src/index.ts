@@ -15,3 +15,4 @@ export * from "./watch-files.js";
 export * from "./exclusive.js";
 export * from "./config-file.js";
 export * from "./parse-json.js";
+export * from "./standard-output.js";

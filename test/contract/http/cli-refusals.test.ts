@@ -92,6 +92,9 @@ describe("a refusal exits with 1 and says place, reason and remedy", () => {
       ["machine", "release", "x"],
       ["rack", "show", "x"],
       ["subnet", "remove", "10.0.0.0/8"],
+      ["lease", "list", "--rack", "nope"],
+      ["allocation", "list", "--machine", "nope"],
+      ["allocation", "list", "--subnet", "9"],
     ])
       expect(await fixture.berth(args)).toMatchObject({
         code: 1,

@@ -125,6 +125,7 @@ describe("bad input", () => {
     ["nothing", "", "application/json", 400, "body-malformed"],
     ["a key that poisons prototypes", '{"__proto__":{"a":1}}', "application/json", 400, "body-malformed"],
     ["a list", "[]", "application/json", 400, "request-invalid"],
+    ["plain text", "{}", "text/plain", 415, "body-not-json"],
     ["another type", "a=b", "application/x-www-form-urlencoded", 415, "body-not-json"],
     ["too much", JSON.stringify({ prefix: "x".repeat(300_000) }), "application/json", 413, "body-too-large"],
   ])("refuses a body of %s", async (_what, payload, type, status, code) => {
@@ -135,12 +136,49 @@ describe("bad input", () => {
     expect(response.json()).toMatchObject({ ...ERROR, status, code });
   });
 
-  it.each(["subnets/7", "machines/nobody", "racks/none", "nothing"])("answers 404 for %s", async (path) => {
-    expect(await ask(fixture, "GET", `/${path}`)).toMatchObject({
-      status: 404,
-      body: { ...ERROR, code: expect.stringContaining("unknown") as string },
+  it("tells what a value must be in plain words, with what to do", async () => {
+    const wrong = { name: "x", role: "root", ttlSeconds: 1 };
+    const remedy = "see /api/v1/openapi.json for what it may be";
+    expect(await ask(fixture, "POST", "/api-tokens", wrong)).toMatchObject({
+      body: {
+        problems: [
+          { at: "role", message: "must be one of read, operate, admin", remedy },
+          { at: "ttlSeconds", message: "must be at least 60", remedy },
+        ],
+      },
+    });
+    const bulk = await ask(fixture, "POST", "/allocations/bulk", { items: [{ machine: "web1", key: "a" }] });
+    const message = "must be one of enroll, machine, additional, vip";
+    expect(bulk).toMatchObject({ status: 400, body: { problems: [{ at: "items[0].kind", message, remedy }] } });
+  });
+
+  it.each([
+    ["a direction mark", "a\u202eb"],
+    ["a line separator", "a\u2028b"],
+    ["half a character", "a\ud800b"],
+    ["an escape", "\u001b[31m"],
+  ])("refuses a note with %s", async (_, note) => {
+    await ask(fixture, "POST", "/subnets", SUBNET);
+    expect(await ask(fixture, "POST", "/reservations", { first: "192.168.50.9", note })).toMatchObject({
+      status: 422,
+      body: { code: "note-invalid" },
+    });
+    const plain = "Straße 5, Müller 🙂";
+    expect(await ask(fixture, "POST", "/reservations", { first: "192.168.50.9", note: plain })).toMatchObject({
+      status: 201,
+      body: { note: plain },
     });
   });
+
+  it.each(["subnets/7", "machines/nobody", "racks/none", "nothing", "leases?rack=nope", "allocations?machine=m-nope"])(
+    "answers 404 for %s",
+    async (path) => {
+      expect(await ask(fixture, "GET", `/${path}`)).toMatchObject({
+        status: 404,
+        body: { ...ERROR, code: expect.stringContaining("unknown") as string },
+      });
+    },
+  );
 
   it.each([
     ["subnets/%ZZ", 400],

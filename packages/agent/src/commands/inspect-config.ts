@@ -1,4 +1,4 @@
-import { accepted, ipAddressSchema, refused, type Result } from "@berth/core";
+import { accepted, ipAddressSchema, issueText, refused, type Result } from "@berth/core";
 import { YAMLError, parse } from "yaml";
 import { z } from "zod";
 
@@ -28,7 +28,7 @@ export function readAddressConfig(text: string, file: string): Result<AddressCon
     ...checked.error.issues.map((issue) => ({
       code: "config-invalid",
       at: `${file}:${issue.path.join(".")}`,
-      message: issue.message,
+      message: issueText(issue),
     })),
   );
 }

@@ -10,6 +10,7 @@ import {
   type Problem,
   type RackLinks,
   type Result,
+  issueText,
 } from "@berth/core";
 import { describeError, EnvironmentError, type Commands, type Files } from "@berth/host";
 import { InvalidArgumentError, Option, type Command } from "commander";
@@ -146,10 +147,10 @@ async function readDesired(path: string, files: Files): Promise<Result<DesiredSt
   const parsed = desiredStateSchema.safeParse(isEnvelope(document) ? document.state : document);
   if (parsed.success) return accepted(parsed.data);
   return refused(
-    ...parsed.error.issues.map(({ path: keys, message }) => ({
+    ...parsed.error.issues.map((issue) => ({
       code: "desired-invalid",
-      at: `${path}:${keys.map(String).join(".")}`,
-      message,
+      at: `${path}:${issue.path.map(String).join(".")}`,
+      message: issueText(issue),
     })),
   );
 }

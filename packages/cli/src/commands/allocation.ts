@@ -1,6 +1,7 @@
 import { Option, type Command } from "commander";
-import { allocationKindSchema, allocationViewSchema, type AllocationView } from "@berth/core";
+import { allocationKindSchema, allocationViewSchema, machineViewSchema, type AllocationView } from "@berth/core";
 import type { CliContext } from "../cli-context.js";
+import { apiPath, type ApiClient } from "../connection/api-client.js";
 import { allocationChangeCommands } from "./allocation-change.js";
 import { formatAge } from "../output/age.js";
 import type { Column } from "../output/table.js";
@@ -18,13 +19,20 @@ export function allocationCommands(program: Command, context: CliContext): void 
     .command("list")
     .description("list allocations by address")
     .option("--subnet <subnet>", "only of this subnet, by number or prefix")
-    .option("--machine <id>", "only of this machine, by id")
+    .option("--machine <machine>", "only of this machine, by id, name, NIC or address")
     .addOption(new Option("--kind <kind>", "only of this kind").choices(allocationKindSchema.options))
     .action(async ({ kind, machine, subnet }: AllocationFilters) => {
       const client = await context.connect();
-      const allocations = await client.list("/allocations", { subnet, machine, kind }, allocationViewSchema);
+      const holder = machine === undefined ? undefined : await machineId(client, machine);
+      const allocations = await client.list("/allocations", { subnet, machine: holder, kind }, allocationViewSchema);
       context.showList(allocations, { columns: columns(context.ports.now()), empty: "no allocations" });
     });
+}
+
+/** A sighting has no id, and no addresses of the ledger either. */
+async function machineId(client: ApiClient, reference: string): Promise<string> {
+  const { id } = await client.call({ path: apiPath("machines", reference), answer: machineViewSchema });
+  return id ?? reference;
 }
 
 function columns(nowMs: number): readonly Column<AllocationView>[] {

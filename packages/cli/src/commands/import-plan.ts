@@ -4,6 +4,7 @@ import {
   finishRows,
   type AdoptedSubnet,
   type AdoptFinding,
+  issueText,
   type AdoptPlan,
   type Problem,
   type SubnetCreate,
@@ -75,7 +76,7 @@ async function readPlan(context: CliContext, file: string): Promise<AdoptPlan> {
   const plan = adoptPlanSchema.safeParse(value);
   if (plan.success) return plan.data;
   const [issue] = plan.error.issues;
-  const message = `it is no plan of berth-agent adopt: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
+  const message = `it is no plan of berth-agent adopt: ${issue?.path.join(".") ?? ""} ${issue === undefined ? "" : issueText(issue)}`;
   throw new CliFailure(EXIT_REFUSED, [
     { code: "plan-invalid", at: file, message, remedy: "make it with `berth-agent adopt --json`" },
   ]);

@@ -38,6 +38,7 @@ export async function createApi(ports: ApiPorts): Promise<FastifyInstance> {
       refuseUrl(request.url, reply, error);
     },
   });
+  api.removeContentTypeParser("text/plain"); // else its body comes as a text where an object is wanted
   api.setValidatorCompiler(validateRequest);
   api.setSerializerCompiler(serializerCompiler);
   answerErrors(api, ports.log);

@@ -1,10 +1,11 @@
 import type { FastifySchemaCompiler } from "fastify";
 import type { z } from "zod";
-import type { Problem } from "@berth/core";
+import { issueText, type Problem } from "@berth/core";
 import { ApiRefusal } from "./api-refusal.js";
 
 const PROBLEMS_MAX = 64;
 const KEY_CHARACTERS_MAX = 80;
+const MISSING = "is missing";
 
 /** Checks a part of a request against its schema and reports every wrong key at once, each with its path. */
 export const validateRequest: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
@@ -25,14 +26,9 @@ function issueProblems(issue: z.core.$ZodIssue, part: string): Problem[] {
       message: "there is no such key",
       remedy: "check its spelling, or leave it out",
     }));
-  const missing = issue.code === "invalid_type" && issue.message.includes("received undefined");
-  return [
-    {
-      code: missing ? "request-missing-key" : "request-invalid",
-      at: pathText(part, issue.path),
-      message: missing ? "is missing" : issue.message,
-    },
-  ];
+  const message = issueText(issue);
+  const code = message === MISSING ? "request-missing-key" : "request-invalid";
+  return [{ code, at: pathText(part, issue.path), message, remedy: "see /api/v1/openapi.json for what it may be" }];
 }
 
 /** `nics[0]`, `window.first`, `query.limit`: as the core names places, with the part of the request unless it is the body. */

@@ -1,5 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { JOIN_BYTES_MAX, JOIN_PATH, joinRequestSchema, refused, type JoinAnswer, type Problem, type Result } from "@berth/core";
+import {
+  issueText,
+  JOIN_BYTES_MAX,
+  JOIN_PATH,
+  joinRequestSchema,
+  refused,
+  type JoinAnswer,
+  type Problem,
+  type Result,
+} from "@berth/core";
 import { admitRack, type AdmissionPorts } from "./admit-rack.js";
 import { Attempts } from "./attempts.js";
 
@@ -100,8 +109,12 @@ function tooLarge(): Result<never> {
   return refused({ code: "request-too-large", at: "body", message: `more than ${JOIN_BYTES_MAX} octets` });
 }
 
-function issueProblem(issue: { readonly path: readonly PropertyKey[]; readonly message: string }): Problem {
-  return { code: "request-invalid", at: issue.path.map(String).join(".").slice(0, 256), message: issue.message.slice(0, 1024) };
+function issueProblem(issue: Parameters<typeof issueText>[0]): Problem {
+  return {
+    code: "request-invalid",
+    at: issue.path.map(String).join(".").slice(0, 256),
+    message: issueText(issue).slice(0, 1024),
+  };
 }
 
 function refuseRequest(response: ServerResponse, status: number, ...problems: readonly Problem[]): void {

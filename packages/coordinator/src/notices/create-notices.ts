@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Problem } from "@berth/core";
 import { createBell, describeError, EnvironmentError, type Log } from "@berth/host";
 import { NoticeSource, type NoticeSourcePorts } from "./notice-source.js";
@@ -54,6 +55,7 @@ class RunningNotices implements Notices {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    setMaxListeners(0, signal); // each webhook listens to it; Node would take more than ten for a leak and write that into the log
     await Promise.all([this.#collect(signal), ...this.#webhooks.map((webhook) => webhook.run(signal))]);
   }
 

@@ -1,3 +1,4 @@
+import { issueText } from "../text/issue-text.js";
 import { z } from "zod";
 import type { Problem } from "../problem.js";
 import { RowCollector } from "./collect-rows.js";
@@ -95,6 +96,6 @@ function nicsOf(link: MaasInterface, byName: ReadonlyMap<string, MaasInterface>,
 
 function notAMachine(at: string, error: z.ZodError): Problem {
   const [issue] = error.issues;
-  const message = `it is no machine of MAAS: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
+  const message = `it is no machine of MAAS: ${issue?.path.join(".") ?? ""} ${issue === undefined ? "" : issueText(issue)}`;
   return { code: "record-not-a-machine", at, message: shownText(message), remedy: "export with `maas PROFILE machines read`" };
 }

@@ -1,6 +1,7 @@
 import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
+import { foldName } from "../names/host-name.js";
 import { checkWishedLabel, freeName, premadeName, wishedLabel } from "./allocation-name.js";
 import { addressWarnings } from "./choose-address.js";
 import { chooseSubnet } from "./choose-subnet.js";
@@ -121,6 +122,12 @@ function findVip(state: LedgerState, reference: string): Result<Allocation> {
   if (found.ok && found.value.kind === "vip") return found;
   const byKey = state.allocationByOwner.get(`vip/${reference}`);
   if (byKey !== undefined) return accepted(byKey);
+  const byLabel = vipsOfLabel(state, reference);
+  if (byLabel[0] !== undefined && byLabel.length === 1) return accepted(byLabel[0]);
+  if (byLabel.length > 1) {
+    const message = `${byLabel.length} VIPs have a name that begins with it: ${byLabel.map(({ name }) => name).join(", ")}`;
+    return refused({ code: "vip-ambiguous", at: "vip", message, remedy: "use the whole name" });
+  }
   if (!found.ok && found.problems[0]?.code !== "allocation-unknown") return found;
   const shown = reference.replace(/[^\x20-\x7e]/g, "?").slice(0, 80);
   const message = found.ok ? `${found.value.address} is no VIP` : `there is no VIP '${shown}' in the ledger`;
@@ -192,4 +199,11 @@ function vipName(
   observed: Observed,
 ): Result<string> {
   return label === null ? accepted(premadeName(address, subnet)) : freeName(state, { label, subnet, address }, observed);
+}
+
+/** Within a domain its first label is what people call a VIP, as they do a machine. */
+function vipsOfLabel(state: LedgerState, reference: string): readonly Allocation[] {
+  const begin = `${foldName(reference)}.`;
+  if (reference.includes(".")) return [];
+  return [...state.allocations.values()].filter(({ kind, name }) => kind === "vip" && name.startsWith(begin));
 }

@@ -90,6 +90,9 @@ describe("VIPs", () => {
     expect(given(desk.vip({ owners: ["m2"], key: "front" }))).toBe("10.0.0.3 again");
     expect(vip()).toEqual(["m-1", "m-2"]);
     expect(codes(desk.apply(addVipOwner(desk.state, { vip: "10.0.0.1", machine: "m1" })))).toEqual(["vip-unknown"]);
+    expect(codes(desk.apply(addVipOwner(desk.state, { vip: "fron", machine: "m1" })))).toEqual(["vip-unknown"]);
+    expect(given(desk.vip({ owners: ["m1"], name: "gate" }))).toBe("10.0.0.4");
+    expect(codes(desk.apply(addVipOwner(desk.state, { vip: "Gate", machine: "m2" })))).toEqual([]);
     desk.release("m1");
     expect(vip()).toEqual(["m-2"]);
     expect(codes(desk.apply(addVipOwner(desk.state, { vip: "front", machine: "m-1" })))).toEqual(["machine-released"]);

@@ -10,6 +10,8 @@ import type { Reservation, ReservationKind, Subnet } from "./model.js";
 import type { Observed } from "./observed.js";
 import { restLeased } from "./rest-leased.js";
 
+/** Controls, line ends, direction marks and other characters without a shape, and half surrogates, which no database keeps. */
+const NOT_PLAIN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const NOTE_MAX = 200;
 /** In one subnet; each costs an entry of the free set's memory and of every answer that lists them. */
 const RESERVATIONS_MAX = 4096;
@@ -97,7 +99,7 @@ function checkReservation(
     return [{ code: "reservation-inverted", at: "last", message, remedy: `write it as ${last}-${first}` }];
   }
   const problems: Problem[] = [];
-  if (note.length > NOTE_MAX || /[^\x20-\x7e\u00a0-\uffff]/.test(note)) {
+  if (note.length > NOTE_MAX || NOT_PLAIN.test(note)) {
     const message = `the note is not ${NOTE_MAX} characters of plain text at most`;
     problems.push({ code: "note-invalid", at: "note", message, remedy: "shorten it, and leave line breaks out" });
   }

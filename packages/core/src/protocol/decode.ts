@@ -1,3 +1,4 @@
+import { issueText } from "../text/issue-text.js";
 import type { z } from "zod";
 import type { Problem } from "../problem.js";
 import { agentMessageSchema, coordinatorMessageSchema, type AgentMessage, type CoordinatorMessage } from "./messages.js";
@@ -63,7 +64,7 @@ function issueProblems(type: string, issues: readonly z.core.$ZodIssue[]): Probl
   return issues.slice(0, PROBLEMS_MAX).map((issue) => ({
     code: "message-invalid",
     at: [type, ...issue.path].join(".").slice(0, 256),
-    message: issue.message.slice(0, 1024),
+    message: issueText(issue).slice(0, 1024),
   }));
 }
 

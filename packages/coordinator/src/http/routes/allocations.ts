@@ -46,6 +46,7 @@ function readRoutes(api: ApiServer, ports: ApiPorts): void {
     },
     (request) => {
       const { kind, machine, subnet } = request.query;
+      if (machine !== undefined && ledger.machine(machine) === null) throw unknownMachine(machine);
       const subnetId = subnet === undefined ? null : findSubnet(ledger, subnet).id;
       const found = ledger
         .allocations()
@@ -159,4 +160,10 @@ export function viewAllocation({ ledger, verification }: ApiPorts): (allocation:
     verification: verification(allocation),
     createdAt: isoTime(allocation.createdAt),
   });
+}
+
+/** A wrong id must not look like a machine without addresses. */
+function unknownMachine(id: string): ApiRefusal {
+  const remedy = "see 'berth machine list'";
+  return new ApiRefusal(404, [{ code: "machine-unknown", at: id, message: "no machine has this id", remedy }]);
 }

@@ -67,7 +67,8 @@ export function rackRoutes(api: ApiServer, ports: ApiPorts): void {
   );
 }
 
-function findRack({ racks }: ApiPorts, reference: string): RackView {
+/** By id or name. Throws the refusal of an unknown one. */
+export function findRack({ racks }: Pick<ApiPorts, "racks">, reference: string): RackView {
   const all = racks();
   const rack = all.find(({ id }) => id === reference) ?? all.find(({ name }) => name === reference);
   if (rack !== undefined) return rack;
