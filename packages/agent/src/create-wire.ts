@@ -1,12 +1,11 @@
 import type { DesiredSubnet, IpAddress, Problem, WireAnswer } from "@berth/core";
-import type { Clock, Commands, Log } from "@berth/host";
+import type { Clock, Log } from "@berth/host";
 import type { Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
 import { askDhcpServers, type AskedLink } from "./observe/dhcp-servers/ask-dhcp-servers.js";
 import { createDhcpServerWatch } from "./observe/dhcp-servers/dhcp-server-watch.js";
 import type { InterfaceObserver } from "./observe/interfaces/interface-observer.js";
-import { provokeResolution } from "./observe/wire/provoke.js";
-import { createWireProber } from "./observe/wire/wire-prober.js";
+import type { WireProber } from "./observe/wire/wire-prober.js";
 import { createWireWatch, type WireLink } from "./observe/wire/wire-watch.js";
 
 /** What the agent asks on its links beside serving them: who has an address, and which foreign DHCP servers are there. */
@@ -25,17 +24,17 @@ export interface Wire {
 
 export interface WirePorts {
   readonly attach: Attachment;
+  readonly prober: WireProber;
   readonly observer: InterfaceObserver;
-  readonly ports: { readonly clock: Clock; readonly commands: Commands; readonly log: Log };
+  readonly ports: { readonly clock: Clock; readonly log: Log };
   readonly report: (answers: readonly WireAnswer[]) => void;
 }
 
-export function createWire(config: AgentConfig, { attach, observer, ports, report }: WirePorts): Wire {
+export function createWire(config: AgentConfig, { attach, observer, ports, prober, report }: WirePorts): Wire {
   let listener = (): void => undefined;
   const onChange = (): void => listener();
-  const { clock, commands, log } = ports;
+  const { clock, log } = ports;
   const neighbors = (signal: AbortSignal) => observer.neighbors(signal);
-  const prober = createWireProber({ commands, clock, neighbors, provoke: provokeResolution });
   const servers = createDhcpServerWatch({
     clock,
     log,
