@@ -75,7 +75,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   const pools = createPoolWatch({
     ...ports,
     attach,
-    leases: leases[0].follower,
+    leases: leases.map(({ follower }) => follower),
     dhcpdLog: createLogReader(paths.dhcpd.log),
     periodMs: config.dhcpd.pool_check_seconds * 1000,
   });
@@ -172,6 +172,7 @@ class RunningAgent implements Agent {
       daemons: daemons.map(({ reconciler }) => reconciler.status()),
       activations: daemons.map(({ reconciler }) => ({ daemon: reconciler.status().name, activations: reconciler.activations() })),
       leases: leases[0].follower.health(),
+      leases6: leases[1]?.follower.health() ?? null,
       interfaces: { read: interfaces !== null, count: interfaces?.length ?? 0 },
       problems: [...this.#problems(), ...(skew === null ? [] : [skew])], // the region measures it itself
     };
