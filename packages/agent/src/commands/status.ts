@@ -54,12 +54,17 @@ function statusText(status: AgentStatus): string {
     ]),
     ...(daemons.length === 0 ? ["daemons     none: this agent only observes"] : []),
     `leases      ${leasesText(leases)}`,
-    // Where IPv6 was never served there is no file of it.
-    ...(leases6 === null || leases6.identity === null ? [] : [`leases6     ${leasesText(leases6)}`]),
+    ...leases6Lines(leases6),
     `interfaces  ${status.interfaces.read ? status.interfaces.count : "not read yet"}`,
   ];
   const problems = [...daemons.flatMap((daemon) => daemon.problems), ...status.problems];
   return `${[...lines, ...problems.map((problem) => `problem     ${formatProblem(problem)}`)].join("\n")}\n`;
+}
+
+/** Nothing where IPv6 was never served, because there is no file of it. */
+function leases6Lines(leases6: AgentStatus["leases6"]): string[] {
+  if (leases6 === null) return [];
+  return leases6.identity === null ? [] : [`leases6     ${leasesText(leases6)}`];
 }
 
 function leasesText({ leases, state }: AgentStatus["leases"]): string {

@@ -1,4 +1,4 @@
-import { type IpAddress } from "../address/ip.js";
+import type { IpAddress } from "../address/ip.js";
 import { prefixContains, prefixFamily } from "../address/prefix.js";
 import type { DhcpSettings, FailoverWish, SubnetDhcp } from "../desired/dhcp-settings.js";
 import { adoptBoot } from "./adopt-boot.js";
