@@ -1,7 +1,8 @@
-import type { DesiredSubnet, IpAddress, Problem, WireAnswer } from "@berth/core";
+import { addressFamily, type DesiredSubnet, type IpAddress, type IpFamily, type Problem, type WireAnswer } from "@berth/core";
 import type { Clock, Log } from "@berth/host";
 import type { Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
+import { askDhcp6Servers } from "./observe/dhcp-servers/ask-dhcp6-servers.js";
 import { askDhcpServers, type AskedLink } from "./observe/dhcp-servers/ask-dhcp-servers.js";
 import { createDhcpServerWatch } from "./observe/dhcp-servers/dhcp-server-watch.js";
 import type { InterfaceObserver } from "./observe/interfaces/interface-observer.js";
@@ -35,22 +36,27 @@ export function createWire(config: AgentConfig, { attach, observer, ports, probe
   const onChange = (): void => listener();
   const { clock, log } = ports;
   const neighbors = (signal: AbortSignal) => observer.neighbors(signal);
-  const servers = createDhcpServerWatch({
-    clock,
-    log,
-    random: Math.random,
-    links: () => servedLinks(attach),
-    trusted: () => new Set([...ownAddresses(observer), ...config.dhcpd.known_servers]),
-    ask: (links, signal) => askDhcpServers(links, clock, signal),
-    prober,
-    onChange,
-    periodMs: config.dhcpd.foreign_check_seconds * 1000,
-  });
+  const searches = ([4, 6] as const).map((family) =>
+    createDhcpServerWatch({
+      clock,
+      log,
+      random: Math.random,
+      links: () => servedLinks(attach, family),
+      trusted: () => new Set([...ownAddresses(observer), ...config.dhcpd.known_servers]),
+      ask: (links, signal) => (family === 4 ? askDhcpServers : askDhcp6Servers)(links, clock, signal),
+      prober,
+      onChange,
+      periodMs: config.dhcpd.foreign_check_seconds * 1000,
+    }),
+  );
   const watch = createWireWatch({ clock, log, links: () => wireLinks(attach), prober, neighbors, report, onChange });
   return {
-    run: async (signal) => void (await Promise.all([servers.run(signal), watch.run(signal)])),
-    nudge: () => servers.nudge(),
-    problems: () => [...servers.problems(), ...[watch.problem()].filter((problem) => problem !== null)],
+    run: async (signal) => void (await Promise.all([...searches.map((search) => search.run(signal)), watch.run(signal)])),
+    nudge: () => searches.forEach((search) => search.nudge()),
+    problems: () => [
+      ...searches.flatMap((search) => search.problems()),
+      ...[watch.problem()].filter((problem) => problem !== null),
+    ],
     onChange: (changed) => void (listener = changed),
     // A probe flushes entries of the neighbour table: an agent that only observes listens and changes nothing.
     want: (addresses) => watch.want(config.mode === "manage" ? addresses : []),
@@ -68,10 +74,12 @@ function wireLinks(attach: Attachment): readonly WireLink[] {
 }
 
 /** Links on which this rack gives out addresses, each once: on a link of mode `observe` a foreign server is what is expected. */
-function servedLinks(attach: Attachment): readonly AskedLink[] {
+function servedLinks(attach: Attachment, family: IpFamily): readonly AskedLink[] {
   const subnets = new Map(attach.desired()?.subnets.map((subnet) => [subnet.id, subnet]));
   const links =
-    attach.now()?.local.links.filter(({ subnetId, address }) => gives(subnets.get(subnetId)) && address.includes(".")) ?? [];
+    attach
+      .now()
+      ?.local.links.filter(({ subnetId, address }) => gives(subnets.get(subnetId)) && addressFamily(address) === family) ?? [];
   return [...new Map(links.toReversed().map(({ name, address }) => [name, { interfaceName: name, address }])).values()].reverse();
 }
 

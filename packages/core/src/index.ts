@@ -173,6 +173,7 @@ export * from "./dhcp-packet/model.js";
 export * from "./dhcp-packet/encode-question.js";
 export * from "./dhcp-packet/decode-reply.js";
 export * from "./dhcp-packet/information-request.js";
+export * from "./dhcp-packet/solicit.js";
 export * from "./dhcp-packet/question-hardware-address.js";
 
 // wire: who answers for an address
