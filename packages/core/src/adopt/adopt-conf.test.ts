@@ -119,6 +119,13 @@ describe("boot", () => {
     ]);
   });
 
+  it("does not guess which of two classes wins", () => {
+    const classes = ["x", "y"].map((file) => `class "${file}" { match if option arch = 00:07; filename "${file}"; }`);
+    expect(subnetWith("range 10.0.0.9;", `${ARCH} ${classes.join("\n")}`).lost[0]).toBe(
+      "f:2 another class sets it for UEFI x64 (7), too",
+    );
+  });
+
   it.each([
     ["a word that is not understood", 'if known { filename "x"; }'],
     ["a mixed condition", 'if option arch = 00:07 or option arch = 00:09 and exists user-class { filename "x"; }'],
@@ -205,6 +212,10 @@ host c { host-identifier option dhcp6.client-id 00:02:00:00:ab:11; fixed-address
 });
 
 describe("who is answered", () => {
+  it("has no ranges outside of subnets", () => {
+    expect(subnetWith("range 10.0.0.10;", "range 10.0.0.20;").lost).toEqual(["f:1 a range outside of every subnet"]);
+  });
+
   it("leaves out ranges that unknown clients get nothing of", () => {
     const { lost, subnet } = subnetWith("range 10.0.0.10 10.0.0.20;", "deny unknown-clients;");
     expect(subnet).toMatchObject({ mode: "static", window: null });

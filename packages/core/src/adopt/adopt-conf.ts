@@ -75,7 +75,8 @@ class ConfWalk {
     let before: Placed | null = null;
     for (const node of block.body ?? []) {
       const name = keyword(node.words[0]);
-      if (node.body === null) this.setting(node);
+      if (node.body === null && RANGES.has(name)) this.findings.add(node, "a range outside of every subnet");
+      else if (node.body === null) this.setting(node);
       else if (name === "group" || name === "shared-network") this.block(node);
       else if (name === "host") this.host(node);
       else if (name === "subnet" || name === "subnet6") before = this.subnet(node, before);
@@ -150,6 +151,8 @@ class ConfWalk {
     if (why !== null) this.findings.add(node, why);
   }
 }
+
+const RANGES: ReadonlySet<string> = new Set(["range", "range6"]);
 
 /** Read for each subnet that it reaches. */
 const ROUTES_CODE = 121;

@@ -73,14 +73,32 @@ export class BootReader {
   effects(subnet: ConfNode): BootEffects {
     const scopes: ConfNode[] = [];
     for (let scope: ConfNode | null = subnet; scope !== null; scope = scope.outer) scopes.unshift(scope);
-    const steps = [...scopes.flatMap((scope) => this.ofScope(scope)), ...this.classes];
+    const steps = scopes.flatMap((scope) => this.ofScope(scope));
     return new Map(
       BOOT_CLIENTS.map((client) => {
         const effect: BootEffect = { file: null, server: null, installer: null };
         run(steps, client, effect);
+        this.runClasses(client, effect);
         return [client, effect];
       }),
     );
+  }
+
+  /** Of two classes that set the same, which one wins is nothing to rely on. */
+  private runClasses(client: BootClient, effect: BootEffect): void {
+    const set = new Map<keyof BootEffect, ConfNode>();
+    for (const one of this.classes) {
+      const own: BootEffect = { file: null, server: null, installer: null };
+      run([one], client, own);
+      for (const name of ["file", "server", "installer"] as const) {
+        const [node, before] = [own[name], set.get(name)];
+        if (node === null) continue;
+        if (before !== undefined && settingValues(before).join() !== settingValues(node).join())
+          this.findings.add(node, `another class sets it for ${client.kind}, too`);
+        set.set(name, node);
+        effect[name] = node;
+      }
+    }
   }
 
   private ofScope(scope: ConfNode): readonly Step[] {
