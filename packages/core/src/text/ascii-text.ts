@@ -44,7 +44,7 @@ export class AsciiText {
     const octets = this.withRoom(added.length);
     const start = this.length;
     // A loop: for the few octets of a statement, `set` costs more in the call than in the copying.
-    for (let at = 0; at < added.length; at++) octets[start + at] = added[at] as number;
+    for (let at = 0; at < added.length; at++) octets[start + at] = added[at] ?? 0;
     this.length = start + added.length;
   }
 
