@@ -14,10 +14,7 @@ export interface OutputStream {
  * Writes text to standard output, all of it or with `end`. A regular file is written here: on a disk that gets full Node's own stream takes the first
  * part for the whole and the program would end with 0.
  */
-export function createStandardOutput(
-  stream: OutputStream,
-  end: EndOfOutput,
-): (text: string) => void {
+export function createStandardOutput(stream: OutputStream, end: EndOfOutput): (text: string) => void {
   const failed = (error: NodeJS.ErrnoException): void => {
     // A reader that goes away (`... | head`) is no failure.
     if (error.code === "EPIPE") end(0, "");

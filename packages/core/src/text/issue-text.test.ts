@@ -22,7 +22,7 @@ test.each<[string, z.ZodType, unknown, string]>([
   ["none of several", z.union([z.string(), z.number()]), true, "is none of what it may be"],
   ["another form", z.string().regex(/^x$/), "y", "is not written as it must be"],
   ["a step", z.number().multipleOf(4), 5, "must be a multiple of 4"],
-  ["an unknown key", z.strictObject({}), { b: 1 }, "has keys that are not known: b"],
+  ["an unknown key", z.strictObject({}), { b: 1 }, 'has keys that are not known: "b"'],
   ["words of the schema's own", z.string().refine(() => false, "not an IP address"), "y", "not an IP address"],
 ])("%s is told in plain words", (_, schema, value, said) => {
   expect(schema.safeParse(value).error?.issues.map(issueText)).toEqual([said]);

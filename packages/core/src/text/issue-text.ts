@@ -34,7 +34,7 @@ export function issueText(issue: z.core.$ZodIssue): string {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "unrecognized_keys":
-      return `has keys that are not known: ${issue.keys.join(", ")}`;
+      return `has keys that are not known: ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}`;
     default:
       return "is not written as it must be";
   }
