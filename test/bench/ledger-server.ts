@@ -1,11 +1,11 @@
 import { currentProblems, isoTime, topologyOf } from "@berth/core";
 import { silentLog, systemClock } from "@berth/host";
-import { createApi } from "../../packages/coordinator/src/http/create-api.js";
-import { openApiTokens } from "../../packages/coordinator/src/http/api-tokens.js";
-import { listenOnAddress } from "../../packages/coordinator/src/http/listen-api.js";
-import { digestApiToken } from "../../packages/coordinator/src/http/token-auth.js";
-import { openLedger } from "../../packages/coordinator/src/ledger/open-ledger.js";
-import { createSqliteStore } from "../../packages/coordinator/src/store/sqlite-store.js";
+import { createApi } from "../../packages/coordinator/dist/http/create-api.js";
+import { openApiTokens } from "../../packages/coordinator/dist/http/api-tokens.js";
+import { listenOnAddress } from "../../packages/coordinator/dist/http/listen-api.js";
+import { digestApiToken } from "../../packages/coordinator/dist/http/token-auth.js";
+import { openLedger } from "../../packages/coordinator/dist/ledger/open-ledger.js";
+import { createSqliteStore } from "../../packages/coordinator/dist/store/sqlite-store.js";
 
 /** The process that the benchmark calls: the API over the ledger on SQLite, in the folder and with the token that it is given. Tells its URL on stdout. */
 const [, , folder = "", token = ""] = process.argv;

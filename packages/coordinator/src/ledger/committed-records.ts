@@ -6,6 +6,7 @@ export function committedAllocationsOf(
   machineId: string,
   inFlight: readonly LedgerChange[],
 ): readonly Allocation[] {
+  if (inFlight.length === 0) return state.allocationsOf(machineId);
   const isHeld = (allocation: Allocation | null): allocation is Allocation =>
     allocation !== null && (allocation.machineId === machineId || allocation.owners.includes(machineId));
   const held = new Map(state.allocationsOf(machineId).map((allocation) => [allocation.id, allocation]));
