@@ -35,7 +35,7 @@ const COLUMNS = {
 const PLACE = ["site", "family", "first_address", "last_address"] as const;
 
 type Table = keyof typeof COLUMNS;
-type Rows = { [Name in Table]: { readonly [Column in (typeof COLUMNS)[Name][number]]?: unknown }[] };
+type Rows = { [Name in Table]: Partial<Record<(typeof COLUMNS)[Name][number], unknown>>[] };
 
 /** Answers how many rows of the ledger were taken: one or none. */
 export type InsertCommit = CompiledQuery<{ readonly taken: number }>;
@@ -64,7 +64,7 @@ export function insertCommit(
   const tables = (Object.keys(rows) as Table[]).filter((table) => rows[table].length > 0);
   const parameters: unknown[] = [next.revision, next.head, from.revision, from.head, JSON.stringify(changes), channel];
   for (const table of tables) parameters.push(JSON.stringify(rows[table]));
-  return CompiledQuery.raw(statement(tables), parameters) as InsertCommit;
+  return CompiledQuery.raw(statement(tables), parameters);
 }
 
 function addMachine(rows: Rows, machine: Machine): void {
