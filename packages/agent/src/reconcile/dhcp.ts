@@ -22,6 +22,7 @@ import { activate, bringUp, rewrite, silentProblem, tagOf, type Content } from "
 import type { Attached, DhcpGoal } from "./dhcp-goal.js";
 import type { EnlistmentLinks } from "./enlistment.js";
 import type { ManagedConfig } from "./managed-config.js";
+import { rememberLast } from "../remember-last.js";
 import { IDLE_MS, type Reconciler } from "./reconciler.js";
 
 export interface DhcpPorts {
@@ -80,7 +81,13 @@ class DhcpReconciler implements Reconciler {
   constructor(ports: DhcpPorts) {
     this.#ports = ports;
     this.#keepsDying = `${ports.server.name}-keeps-dying`;
-    this.#render = renderOnce(ports);
+    const content = rememberLast((text: DhcpGoal["text"], _: null): Content | null =>
+      text === null ? null : { text, digest: sha256(text) },
+    );
+    this.#render = () => {
+      const goal = ports.server.render(ports.desired(), ports.attached());
+      return { goal, content: content(goal.text, null) };
+    };
     this.#status = unstartedStatus(ports.server.name);
   }
 
@@ -139,14 +146,15 @@ class DhcpReconciler implements Reconciler {
       await this.#act(seen, "revive");
       return 0;
     }
+    const isAskable = seen.goal.kind === "run" && seen.facts.running !== null;
     const isSteady = this.#history.startedAt === null || now - this.#history.startedAt > EARLY_DEATH_MS;
-    if (seen.goal.kind === "run" && seen.facts.running !== null && nextQuestionMs(this.#liveness, now) === 0)
-      await this.#ask(seen.goal);
+    if (isAskable && nextQuestionMs(this.#liveness, now) === 0) await this.#ask(seen.goal);
     const isHeard = this.#liveness.silent === 0;
     if (isSteady && isHeard) this.#history = { ...this.#history, failure: null };
     if (isHeard && (isSteady || this.#failure?.code !== this.#keepsDying)) this.#failure = null;
     // What was found out is told before it is acted on, so that a short trouble is seen too.
     this.#tell(seen);
+    if (!isAskable) return IDLE_MS;
     return isHung(this.#liveness)
       ? Math.min(IDLE_MS, pause)
       : Math.min(IDLE_MS, nextQuestionMs(this.#liveness, this.#ports.clock.monotonic()));
@@ -167,7 +175,7 @@ class DhcpReconciler implements Reconciler {
     const { facts, goal } = seen;
     if (step !== "stop" && step !== "rewrite") this.#history = { ...this.#history, startedAt: clock.monotonic() };
     const what = { step, generation: goal.generation, desired: facts.desired, before: facts.running };
-    const problem = await history.record(what, () => this.#attempt(seen, step));
+    const problem = await history.record(what, (noted) => this.#attempt(seen, step, noted));
     if (problem !== null) this.#history = recordFailure(this.#history, facts.desired ?? "", clock.monotonic());
     if (problem !== null || this.#failure?.code !== this.#keepsDying) this.#failure = problem;
     this.#liveness = NOT_ASKED;
@@ -176,15 +184,16 @@ class DhcpReconciler implements Reconciler {
     this.#tell(after);
   }
 
-  async #attempt({ goal, content, facts, left }: Seen, step: Activation["step"]): Promise<Attempt> {
+  async #attempt({ goal, content, facts, left }: Seen, step: Activation["step"], noted: Promise<void>): Promise<Attempt> {
     const { server, log } = this.#ports;
+    if (step === "activate" && content !== null) return activate(this.#ports, goal, { ...content, noted });
+    await noted;
     if (step === "stop") {
       const problem = await attemptStep(async () => (await server.stop(), null));
       if (problem === null) log.info(`${server.name} stopped: this rack has nothing to serve`);
       return { outcome: problem === null ? "stopped" : "failed", problem };
     }
     if (step === "rewrite" && content !== null) return rewrite(this.#ports, content);
-    if (step === "activate" && content !== null) return activate(this.#ports, goal, content);
     return bringUp(this.#ports, goal, { digest: facts.written ?? "", mayRollBack: left === null });
   }
 
@@ -209,21 +218,6 @@ class DhcpReconciler implements Reconciler {
       failure: this.#failure ?? left ?? unreached,
     });
   }
-}
-
-/** A desired state is rendered once for each look of the interfaces: 10,000 hosts every two seconds would keep a rack's processor busy. */
-function renderOnce(ports: DhcpPorts): () => Pick<Seen, "goal" | "content"> {
-  let last: { readonly desired: unknown; readonly attached: unknown; readonly result: Pick<Seen, "goal" | "content"> } | null =
-    null;
-  return () => {
-    const [state, links] = [ports.desired(), ports.attached()];
-    if (last?.desired !== state || last.attached !== links) {
-      const goal = ports.server.render(state, links);
-      const content = goal.text === null ? null : { text: goal.text, digest: sha256(goal.text) };
-      last = { desired: state, attached: links, result: { goal, content } };
-    }
-    return last.result;
-  };
 }
 
 function runningDigest(tag: string | null, goal: DhcpGoal): string | null {

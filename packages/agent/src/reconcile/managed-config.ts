@@ -38,6 +38,8 @@ export interface ManagedConfig {
   readonly candidate: string;
   /** Called at every pass. `desired` is the digest of what should lie there. */
   look(desired: string | null): Promise<FileLook>;
+  /** Does what can be done of `replaceByCandidate` before it is known whether that content comes to lie there. */
+  prepare(digest: string): Promise<void>;
   /** Puts the candidate in the file's place. Before that everything is on disk that finding the way back needs. */
   replaceByCandidate(digest: string): Promise<void>;
   /** This content was seen to serve. */
@@ -96,6 +98,11 @@ export async function openManagedConfig(ports: ManagedConfigPorts): Promise<Mana
       if (record.leftTo === null) log.error({ path }, "the file is edited again and again by somebody else; it is left alone");
       await remember(standing.record);
       return { written, left: leftProblem(path) };
+    },
+    async prepare(digest) {
+      await keepGood();
+      // An edit counts as undone only when it is.
+      if (standing.kind === "ours") await remember(aboutToWrite(record, digest));
     },
     async replaceByCandidate(digest) {
       if (standing.kind === "stranger") await keepStranger(ports);

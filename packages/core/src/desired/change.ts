@@ -124,14 +124,18 @@ function diffList<T extends object>(
       continue;
     }
     let [gone, to] = [at, from];
-    while (gone < end && !kept.has(before[gone] as T)) gone++;
-    while (to < until && !known.has(after[to] as T)) to++;
+    while (gone < end && !isIn(kept, before[gone])) gone++;
+    while (to < until && !isIn(known, after[to])) to++;
     if (gone === at && to === from) [gone, to] = [end, until];
     room.left -= to - from;
     splices.push({ at, gone: gone - at, put: after.slice(from, to) });
     [at, from] = [gone, to];
   }
   return splices;
+}
+
+function isIn(items: ReadonlySet<unknown>, item: unknown): boolean {
+  return items.has(item);
 }
 
 /** How many items are the same from the beginning, and how many of the others from the end. */
