@@ -132,8 +132,10 @@ class DhcpReconciler implements Reconciler {
       goal.kind === "run" && enlistment !== null
         ? await attemptStep(async () => (await enlistment.ensure(goal.enlistment), null))
         : null;
-    const { written, left } = await file.look(content?.digest ?? null);
+    const { written: found, left } = await file.look(content?.digest ?? null);
     const running = runningDigest(await server.running(), goal);
+    // While nothing can be decided, a file that is gone is no reason to end what still serves.
+    const written = goal.kind === "keep" ? (found ?? running) : found;
     const wanted = goal.kind === "keep" ? (running === null ? null : written) : (content?.digest ?? null);
     const desired = left !== null && wanted !== null ? (running ?? written) : wanted;
     return { goal, content, left, unreached, facts: { desired, written: left === null ? written : desired, running } };
@@ -146,15 +148,16 @@ class DhcpReconciler implements Reconciler {
       await this.#act(seen, "revive");
       return 0;
     }
-    const isAskable = seen.goal.kind === "run" && seen.facts.running !== null;
     const isSteady = this.#history.startedAt === null || now - this.#history.startedAt > EARLY_DEATH_MS;
-    if (isAskable && nextQuestionMs(this.#liveness, now) === 0) await this.#ask(seen.goal);
+    // One that is not to run has nothing to be asked; its next question, never put off, would make this a loop without a pause.
+    const goal = seen.goal.kind === "run" && seen.facts.running !== null ? seen.goal : null;
+    if (goal !== null && nextQuestionMs(this.#liveness, now) === 0) await this.#ask(goal);
     const isHeard = this.#liveness.silent === 0;
     if (isSteady && isHeard) this.#history = { ...this.#history, failure: null };
     if (isHeard && (isSteady || this.#failure?.code !== this.#keepsDying)) this.#failure = null;
     // What was found out is told before it is acted on, so that a short trouble is seen too.
     this.#tell(seen);
-    if (!isAskable) return IDLE_MS;
+    if (goal === null) return IDLE_MS;
     return isHung(this.#liveness)
       ? Math.min(IDLE_MS, pause)
       : Math.min(IDLE_MS, nextQuestionMs(this.#liveness, this.#ports.clock.monotonic()));
