@@ -24,20 +24,31 @@ const STOP_POLL_MS = 2;
 export function createSupervisedDriver(owner: string, clock: Clock): ServiceDriver {
   // While the one we know lives, a look costs one small read instead of the whole process table.
   const known = new Map<string, ServiceInstance>();
+  // Reading the environment of every process of a busy host costs some tenth of a second.
+  const missedAt = new Map<string, number>();
+  const createdAt = clock.monotonic();
+  const isMissing = (name: string, now: number): boolean =>
+    now - createdAt > SETTLED_MS && now - (missedAt.get(name) ?? -Infinity) < LOOK_AGAIN_MS;
   return {
     async find(name) {
       const before = known.get(name);
       if (before !== undefined && (await processState(before.pid))?.startTicks === before.startTicks) return before;
       known.delete(name);
+      const now = clock.monotonic();
+      if (isMissing(name, now)) return null;
       // Children of a daemon inherit its mark; the daemon itself leads the session that we started it in.
       const leaders = (await findMarked(`${owner}\t${name}`)).filter(({ leader }) => leader);
       const newest = leaders.sort((a, b) => b.startTicks - a.startTicks)[0];
-      if (newest === undefined) return null;
+      if (newest === undefined) {
+        missedAt.set(name, now);
+        return null;
+      }
       const found = { pid: newest.pid, startTicks: newest.startTicks, tag: newest.tag };
       known.set(name, found);
       return found;
     },
     async start(spec, tag) {
+      missedAt.delete(spec.name);
       const started = await startDetached(spec, { [OWNER]: `${owner}\t${spec.name}`, [TAG]: tag });
       known.set(spec.name, started);
       return started;
