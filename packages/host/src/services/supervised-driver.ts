@@ -13,6 +13,10 @@ const OWNER = "BERTH_SERVICE";
 const TAG = "BERTH_SERVICE_TAG";
 const STOP_GRACE_MS = 3_000;
 const STOP_POLL_MS = 2;
+/** What another agent on this state folder started just before it was killed shows itself within this time. */
+const SETTLED_MS = 10_000;
+/** From then on only we start it, so that it was not there holds until we do; the process table is read again this often all the same. */
+const LOOK_AGAIN_MS = 30_000;
 
 /**
  * Daemons as child processes in sessions of their own: they go on when the agent is killed. They are found again by a mark in their
