@@ -123,6 +123,7 @@ export * from "./import/finish-rows.js";
 // adopt: an existing dhcpd.conf read into a plan
 export * from "./adopt/plan.js";
 export type { ConfFiles } from "./adopt/conf-tree.js";
+export type { AdoptingHost } from "./adopt/adopt-relays.js";
 export * from "./adopt/adopt-conf.js";
 
 // desired: what one rack must run
@@ -138,6 +139,9 @@ export * from "./desired/retirement.js";
 
 // plan: ledger and topology to desired states
 export type { PlanPolicy, PlanSources } from "./plan/site-view.js";
+export type { LedgerFacts } from "./plan/ledger-facts.js";
+export { subnetHolds, type SubnetHolds } from "./plan/subnet-holds.js";
+export { ZoneComposer } from "./plan/zone-composer.js";
 export * from "./plan/assign-slices.js";
 export * from "./plan/plan-racks.js";
 export { pairsIn, type Pair, type Pairs } from "./plan/pair-racks.js";
@@ -175,6 +179,7 @@ export * from "./dhcp-packet/model.js";
 export * from "./dhcp-packet/encode-question.js";
 export * from "./dhcp-packet/decode-reply.js";
 export * from "./dhcp-packet/information-request.js";
+export * from "./dhcp-packet/solicit.js";
 export * from "./dhcp-packet/question-hardware-address.js";
 
 // wire: who answers for an address
