@@ -28,9 +28,14 @@ export function unusedId(kind: string, records: { has(id: string): boolean }): s
   }
 }
 
+/** Many ids are made in one millisecond. */
+let lastTime = { now: 0, text: "" };
+
 function timeText(now: number): string {
+  if (now === lastTime.now) return lastTime.text;
   let text = "";
   for (let rest = now, i = 0; i < TIME_LENGTH; i++, rest = Math.floor(rest / 32)) text = ALPHABET.charAt(rest % 32) + text;
+  lastTime = { now, text };
   return text;
 }
 
