@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
-import { BERTH_VERSION, checkClock, checkObserved, type Problem } from "@berth/core";
-import { claimExclusively, EnvironmentError, type Clock, type Commands, type Files, type Log } from "@berth/host";
+import { BERTH_VERSION, checkClock, checkObserved, DesiredDigests, type Problem } from "@berth/core";
+import { claimExclusively, EnvironmentError, sha256, type Clock, type Commands, type Files, type Log } from "@berth/host";
 import { agentPaths, type AgentPaths } from "./agent-paths.js";
 import { createAttachment, type Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
@@ -52,7 +52,8 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   let daemons: readonly Daemon[] = [];
   let retirement: Retirement | null = null;
   const ringAll = (): void => [...daemons, ...(retirement === null ? [] : [retirement])].forEach(({ bell }) => bell.ring());
-  const keeper = await openDesiredKeeper({ files: ports.files, stateDir: paths.state, rack: identity.rack, onAccepted: ringAll });
+  const digests = new DesiredDigests(sha256);
+  const keeper = await openDesiredKeeper({ ...ports, digests, stateDir: paths.state, rack: identity.rack, onAccepted: ringAll });
   const observer = createInterfaceObserver({ ...ports, programs: systemFollowPrograms });
   const driver = createDriver(config, paths, ports);
   const servers = createDhcpServers(paths, { ...ports, driver, transactionId: () => randomInt(2 ** 32) });
@@ -63,7 +64,7 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
   });
   const [firstServer, ...otherServers] = servers;
   const leases = [leasesOf(firstServer), ...otherServers.map(leasesOf)] as const;
-  const link = createAgentLink({ config, paths, identity, keeper, leases, wireOf, ports });
+  const link = createAgentLink({ config, paths, identity, keeper, digests, leases, wireOf, ports });
   const settled = createSettledInterfaces({
     clock: ports.clock,
     seen: () => observer.current(),
@@ -99,11 +100,12 @@ function createAgentLink(from: {
   paths: AgentPaths;
   identity: Identity;
   keeper: DesiredKeeper;
+  digests: DesiredDigests;
   leases: readonly ReportedLeases[];
   wireOf: () => Wire;
   ports: AgentPorts;
 }): Link {
-  const { config, paths, identity, keeper, leases, wireOf, ports } = from;
+  const { config, paths, identity, keeper, digests, leases, wireOf, ports } = from;
   return createLink({
     identity,
     regions: config.regions,
@@ -113,7 +115,8 @@ function createAgentLink(from: {
     hostname: ports.hostname,
     version: BERTH_VERSION,
     stream: randomUUID(),
-    generation: () => keeper.current()?.generation ?? 0,
+    held: () => keeper.current(),
+    digests,
     onDesired: (state) => keeper.offer(state),
     leases: () => joinedLeases(leases),
     saveIdentity: (renewed) => saveIdentity(paths.state, ports.files, renewed),
@@ -179,7 +182,7 @@ class RunningAgent implements Agent {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { config, paths, daemons, retirement, observer, settled, leases, link, wire, pools, ports } = this.#parts;
+    const { config, paths, daemons, retirement, keeper, observer, settled, leases, link, wire, pools, ports } = this.#parts;
     const [{ follower }] = leases;
     const { addresses } = config;
     const { clock, log } = ports;
@@ -202,6 +205,7 @@ class RunningAgent implements Agent {
       pools.run(either),
       ...leases.map((source) => source.follower.run(either)),
       link.run(either),
+      keeper.run(either),
       ...daemons.map(({ reconciler, bell }) => runReconciler(reconciler, { bell, clock, onPass }, either)),
       ...(retirement === null ? [] : [runLeaseRetirer(retirement.retirer, retirement, either)]),
     ];

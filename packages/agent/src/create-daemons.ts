@@ -16,6 +16,7 @@ import { createFileDigests } from "./reconcile/named-facts.js";
 import { namedGoal } from "./reconcile/named-goal.js";
 import type { Reconciler } from "./reconcile/reconciler.js";
 import { ensureRndcKey } from "./reconcile/rndc-key.js";
+import { rememberLast } from "./remember-last.js";
 
 /** A daemon that the agent keeps right, and the bell that wakes its reconciler. */
 export interface Daemon {
@@ -34,10 +35,12 @@ export interface DaemonParts {
 
 /** The DHCP servers of this rack: here, and only here, it is decided which program serves what. The leases of the first are reported. */
 export function createDhcpServers(paths: AgentPaths, ports: DhcpdPorts): readonly [DhcpServer, ...DhcpServer[]] {
-  const render: DhcpServer["render"] = (desired, attached) => dhcpdGoal(desired, attached, paths.omapi);
+  // 10,000 hosts every two seconds would keep a rack's processor busy.
+  const render: DhcpServer["render"] = rememberLast((desired, attached) => dhcpdGoal(desired, attached, paths.omapi));
+  const render6: DhcpServer["render"] = rememberLast(dhcpd6Goal);
   return [
     createDhcpdServer({ family: 4, paths: paths.dhcpd, render }, ports),
-    createDhcpdServer({ family: 6, paths: paths.dhcpd6, render: dhcpd6Goal }, ports),
+    createDhcpdServer({ family: 6, paths: paths.dhcpd6, render: render6 }, ports),
   ];
 }
 

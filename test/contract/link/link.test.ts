@@ -1,8 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FRAME_BYTES_MAX, hardwareAddressSchema, ipAddress, LEASES_PER_FRAME_MAX, type RackView } from "@berth/core";
+import {
+  FRAME_BYTES_MAX,
+  hardwareAddressSchema,
+  ipAddress,
+  LEASES_PER_FRAME_MAX,
+  type DesiredState,
+  type RackView,
+} from "@berth/core";
 import { waitUntil } from "../../lab/wait-until.js";
 import { admit, createLinkWorld, TOLD, type CarrierName, type LinkWorld } from "./link-world.js";
-import { desired, lease, nic, problem, rawPeer, startRack, type TestRack } from "./test-rack.js";
+import { desired, lease, nic, problem, rawPeer, startRack, type RawPeer, type TestRack } from "./test-rack.js";
 
 const CARRIERS: readonly CarrierName[] = ["in memory", "over TLS"];
 
@@ -69,6 +76,62 @@ describe.each(CARRIERS)("link %s", (carrier) => {
       until: (heard) => heard.some(({ type }) => type === "acknowledge"),
     });
     expect(level.heard.map(({ type }) => type)).toEqual(["welcome", "acknowledge"]);
+  });
+
+  it("sends only what changes of the state that the rack has, and the whole where it has another", async () => {
+    const rack = await start("r1");
+    const id = rack.identity.rack;
+    const heard = (): string[] => rack.heard.flatMap(({ type }) => (type.startsWith("desired") ? [type] : []));
+    const give = async (state: DesiredState): Promise<void> => {
+      world.desired.set(id, state);
+      world.push(id);
+      await waitUntil(() => view(rack).accepted, { describe: "it is on the rack's disk", until: (n) => n === state.generation });
+    };
+    const made = (generation: number): DesiredState => ({
+      ...desired(id, generation),
+      forwarders: [ipAddress(`192.0.2.${generation}`)],
+    });
+    await give(made(1));
+    await give(made(2));
+    expect(rack.taken.at(-1)).toEqual(made(2));
+    rack.cut();
+    await waitUntil(() => rack.heard.length, {
+      describe: "greeted anew",
+      until: () => rack.heard.filter(({ type }) => type === "welcome").length === 2,
+    });
+    await give(made(3));
+    expect(heard()).toEqual(["desired", "desired-change", "desired-change"]);
+    // What the region knows of is not what the rack has: somebody put another file there.
+    rack.taken.push(desired(id, 3));
+    await give(made(4));
+    expect(heard().slice(3)).toEqual(["desired-change", "desired"]);
+    expect(rack.taken.at(-1)).toEqual(made(4));
+    await give(made(5));
+    expect(heard().slice(5)).toEqual(["desired-change"]);
+  });
+
+  it("sends the whole to an agent that knows of no changes, and once to one that cannot use one", async () => {
+    const identity = await admit(world, "r1");
+    const old = await rawPeer(world, identity);
+    const types = (peer: RawPeer): string[] => peer.heard.flatMap(({ type }) => (type.startsWith("desired") ? [type] : []));
+    const next = async (peer: RawPeer, generation: number, expected: readonly string[]): Promise<void> => {
+      world.desired.set(identity.rack, desired(identity.rack, generation));
+      world.push(identity.rack);
+      await waitUntil(() => types(peer), { describe: expected.join(), until: (seen) => seen.length >= expected.length });
+      expect(types(peer)).toEqual(expected);
+    };
+    world.desired.set(identity.rack, desired(identity.rack, 5));
+    old.hello({ generation: 5 });
+    await next(old, 6, ["desired"]);
+    const odd = await rawPeer(world, identity);
+    odd.hello({ generation: 6, takesChanges: true });
+    await waitUntil(() => odd.heard.length, { describe: "welcome", until: (count) => count > 0 });
+    await next(odd, 7, ["desired-change"]);
+    const complain = (): void => odd.say({ type: "receipt", generation: 7, problems: [problem("desired-base-missing")] });
+    complain();
+    await waitUntil(() => types(odd), { describe: "the whole", until: (seen) => seen.length === 2 });
+    for (let i = 0; i < 5; i++) complain();
+    await next(odd, 8, ["desired-change", "desired", "desired-change"]);
   });
 
   it("tells once what a rack shall probe, and again in a new session; carries every answer, and all of them to a session that begins", async () => {

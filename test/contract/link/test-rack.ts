@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import {
+  DesiredDigests,
   ipAddress,
   parseRegionAddress,
   type AgentMessage,
@@ -11,7 +12,7 @@ import {
   type LeaseReport,
   type Problem,
 } from "@berth/core";
-import { silentLog } from "@berth/host";
+import { sha256, silentLog } from "@berth/host";
 import type { Identity } from "../../../packages/agent/src/identity/identity.js";
 import { decodeFrame, encodeFrame } from "../../../packages/agent/src/link/frames.js";
 import { createLink, type Link, type LinkOptions } from "../../../packages/agent/src/link/link.js";
@@ -24,6 +25,7 @@ export interface TestRack {
   readonly link: Link;
   readonly leases: Map<string, LeaseReport>;
   readonly sent: AgentMessage[];
+  readonly heard: CoordinatorMessage[];
   readonly taken: DesiredState[];
   readonly saved: Identity[];
   /** Lists of addresses that the region wanted probed. */
@@ -36,6 +38,7 @@ export interface TestRack {
 export function startRack(world: LinkWorld, identity: Identity, changes: Partial<LinkOptions> = {}): TestRack {
   const leases = new Map<string, LeaseReport>();
   const sent: AgentMessage[] = [];
+  const heard: CoordinatorMessage[] = [];
   const taken: DesiredState[] = [];
   const saved: Identity[] = [];
   const wanted: (readonly IpAddress[])[] = [];
@@ -49,7 +52,8 @@ export function startRack(world: LinkWorld, identity: Identity, changes: Partial
     hostname: "rack.example",
     version: "test",
     stream: randomUUID(),
-    generation: () => taken.at(-1)?.generation ?? 0,
+    held: () => taken.at(-1) ?? null,
+    digests: new DesiredDigests(sha256),
     onDesired(state) {
       taken.push(state);
       return Promise.resolve(null);
@@ -64,7 +68,7 @@ export function startRack(world: LinkWorld, identity: Identity, changes: Partial
     async dial(address, dialer, signal) {
       const opened = await world.dial(address, dialer, signal);
       channel = opened;
-      return recording(opened, sent);
+      return recording(opened, { sent, heard });
     },
     ...changes,
   });
@@ -75,6 +79,7 @@ export function startRack(world: LinkWorld, identity: Identity, changes: Partial
     link,
     leases,
     sent,
+    heard,
     taken,
     saved,
     wanted,
@@ -86,13 +91,20 @@ export function startRack(world: LinkWorld, identity: Identity, changes: Partial
   };
 }
 
-function recording(channel: Channel, sent: AgentMessage[]): Channel {
+function recording(channel: Channel, { sent, heard }: Pick<TestRack, "sent" | "heard">): Channel {
   return {
     get bufferedBytes() {
       return channel.bufferedBytes;
     },
     listen: (listener) => {
-      channel.listen(listener);
+      channel.listen({
+        ...listener,
+        frame(bytes) {
+          const decoded = decodeFrame(bytes);
+          if (decoded.kind === "message") heard.push(decoded.message);
+          listener.frame(bytes);
+        },
+      });
     },
     send(frame) {
       const decoded = decodeAgentFrame(frame);

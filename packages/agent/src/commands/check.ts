@@ -1,8 +1,8 @@
-import { formatProblem, type Problem } from "@berth/core";
-import { EnvironmentError } from "@berth/host";
+import { DesiredDigests, formatProblem, type Problem } from "@berth/core";
+import { EnvironmentError, sha256 } from "@berth/host";
 import type { Command } from "commander";
 import { agentPaths } from "../agent-paths.js";
-import { openDesiredKeeper } from "../desired/desired-keeper.js";
+import { openDesiredFiles } from "../desired/desired-files.js";
 import { loadIdentity } from "../identity/identity.js";
 import type { AgentCliPorts } from "./agent-cli-ports.js";
 import { DEFAULT_CONFIG, requireConfig } from "./run.js";
@@ -65,7 +65,6 @@ async function checkState(stateDir: string, ports: AgentCliPorts): Promise<Probl
         remedy: "run `berth token create` on the region and the line it prints here",
       },
     ];
-  const keeper = await openDesiredKeeper({ files: ports.files, stateDir, rack: identity.rack, onAccepted: () => undefined });
-  const damaged = keeper.problem();
-  return damaged === null ? [] : [damaged];
+  const { problem } = await openDesiredFiles({ files: ports.files, stateDir, digests: new DesiredDigests(sha256) });
+  return problem === null ? [] : [problem];
 }

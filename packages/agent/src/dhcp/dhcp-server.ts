@@ -15,7 +15,7 @@ export interface DhcpServer {
   /** The file that its output goes to. */
   readonly log: string;
   readonly leases: LeaseSource;
-  /** What it should run, from the newest accepted desired state and from where this rack's subnets are attached. Pure. */
+  /** What it should run, from the newest accepted desired state and from where this rack's subnets are attached. Pure, and cheap when neither changed. */
   render(desired: DesiredState | null, attached: Attached | null): DhcpGoal;
   /** First line of a file that Berth wrote. */
   readonly header: string;

@@ -35,7 +35,8 @@ export interface DhcpdPorts {
 
 const READY = "Server starting service.";
 const READY_DEADLINE_MS = 90_000;
-const READY_POLL_MS = 10;
+/** It serves after some 50 ms, with many hosts or leases later: looked at seldom, the longer it takes. */
+const READY_POLL_MS = { first: 2, growth: 1.1, most: 50 } as const;
 /** `dhcpd -t` takes half a second for 50,000 hosts. */
 const CHECK_TIMEOUT_MS = 15_000;
 /** A dhcpd that lives answers within a few milliseconds. */
@@ -126,13 +127,15 @@ async function restart(kind: DhcpdKind, ports: DhcpdPorts, { links, tag }: Apply
 async function waitUntilReady({ family, paths }: DhcpdKind, ports: DhcpdPorts, offset: number): Promise<Problem | null> {
   const deadline = ports.clock.monotonic() + READY_DEADLINE_MS;
   const remedy = `see ${paths.log}`;
+  let pauseMs: number = READY_POLL_MS.first;
   while (ports.clock.monotonic() < deadline) {
     if ((await readLogSince(paths.log, offset)).includes(READY)) return null;
     if ((await ports.driver.find(FAMILIES[family].name)) === null) {
       const words = lastWords(await readLogSince(paths.log, offset));
       return { code: "dhcpd-did-not-start", at: paths.config, message: `dhcpd ended at start: ${words}`, remedy };
     }
-    await ports.clock.sleep(READY_POLL_MS);
+    await ports.clock.sleep(pauseMs);
+    pauseMs = Math.min(READY_POLL_MS.most, pauseMs * READY_POLL_MS.growth);
   }
   return { code: "dhcpd-not-ready", at: paths.config, message: `dhcpd did not say '${READY}' in time`, remedy };
 }

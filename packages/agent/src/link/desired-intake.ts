@@ -1,9 +1,20 @@
-import type { DesiredState, Problem } from "@berth/core";
+import {
+  BASE_MISSING,
+  patchDesired,
+  shareParts,
+  type DesiredChange,
+  type DesiredDigests,
+  type DesiredState,
+  type Problem,
+} from "@berth/core";
 import { describeError, type Clock, type Log } from "@berth/host";
 
 export interface DesiredIntakeOptions {
   readonly clock: Clock;
   readonly log: Log;
+  /** What this rack holds now. */
+  readonly held: () => DesiredState | null;
+  readonly digests: DesiredDigests;
   /** On the disk when it resolves with null; a problem is why it was refused. */
   readonly take: (state: DesiredState) => Promise<Problem | null>;
   /** What became of it, for the region. */
@@ -18,6 +29,7 @@ export class DesiredIntake {
   readonly #options: DesiredIntakeOptions;
   #waiting: DesiredState | null = null;
   #notBefore = 0;
+  #beingTaken: DesiredState | null = null;
   #taking: Promise<void> | null = null;
 
   constructor(options: DesiredIntakeOptions) {
@@ -25,9 +37,26 @@ export class DesiredIntake {
   }
 
   offer(state: DesiredState): void {
-    this.#waiting = state;
+    this.#waiting = shareParts(this.#known()[0] ?? null, state);
     this.#notBefore = 0;
     this.work();
+  }
+
+  /** The next state as what it changes of one that is known here; any other is answered with {@link BASE_MISSING}, and the region sends it whole. */
+  offerChange(change: DesiredChange): void {
+    const { digests, answer, log } = this.#options;
+    const { base } = change;
+    const from = this.#known().find((state) => state.generation === base.generation && digests.of(state) === base.digest);
+    const state = from === undefined ? null : patchDesired(from, change);
+    if (state !== null && digests.of(state) === change.digest) {
+      this.offer(state);
+      return;
+    }
+    const { generation } = change.rest;
+    const message =
+      from === undefined ? `generation ${base.generation} is not held here as the region has it` : "it leads to another state";
+    log.info({ generation, base: base.generation, reason: message }, "a desired state is asked for whole");
+    answer(generation, { code: BASE_MISSING, at: `generation ${generation}`, message });
   }
 
   /** Called now and then: begins what waits. */
@@ -36,10 +65,16 @@ export class DesiredIntake {
     const state = this.#waiting;
     if (state === null || this.#taking !== null || clock.monotonic() < this.#notBefore) return;
     this.#waiting = null;
+    this.#beingTaken = state;
     this.#taking = this.#take(state).finally(() => {
-      this.#taking = null;
+      this.#taking = this.#beingTaken = null;
       this.work();
     });
+  }
+
+  /** Newest first. */
+  #known(): readonly DesiredState[] {
+    return [this.#waiting, this.#beingTaken, this.#options.held()].filter((state) => state !== null);
   }
 
   /** Resolves when nothing is being written. */

@@ -10,6 +10,7 @@ import {
   type AgentMessage,
   type Channel,
   type CoordinatorMessage,
+  type DesiredDigests,
   type DesiredState,
   type HostReport,
   type IpAddress,
@@ -45,8 +46,10 @@ export interface LinkOptions {
   readonly version: string;
   /** Names this run of the agent; another in every run. */
   readonly stream: string;
-  /** Generation of the desired state on the disk, 0 for none. */
-  readonly generation: () => number;
+  /** The desired state on the disk. */
+  readonly held: () => DesiredState | null;
+  /** Names desired states. */
+  readonly digests: DesiredDigests;
   /** Takes a desired state; it is on the disk when this resolves with null. A problem is why it was refused. */
   readonly onDesired: (state: DesiredState) => Promise<Problem | null>;
   /** All leases as they are now; null while the leases file has not been read. */
@@ -113,10 +116,10 @@ class RegionLink implements Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    const { identity, regions, clock, log, saveIdentity, onDesired } = options;
+    const { identity, regions, clock, log, saveIdentity, onDesired, held, digests } = options;
     this.#identity = new RegionIdentity({ identity, regions, clock, log, save: saveIdentity });
     const answer = this.#answer.bind(this);
-    this.#intake = new DesiredIntake({ clock, log, take: onDesired, answer });
+    this.#intake = new DesiredIntake({ clock, log, held, digests, take: onDesired, answer });
     this.#outbox = createOutbox(options.leases);
     this.#wire = new WireOutbox(options.wire);
     this.#bell = createBell(clock);
@@ -269,9 +272,12 @@ class RegionLink implements Link {
   }
 
   #greet(): void {
-    const { hostname, version, stream, generation } = this.#options;
+    const { hostname, version, stream, held } = this.#options;
     const { rack } = this.#identity.current;
-    this.#send({ type: "hello", version, rack, hostname: hostname.slice(0, 253), generation: generation(), stream });
+    this.#send({
+      ...{ type: "hello", version, rack, hostname: hostname.slice(0, 253) },
+      ...{ generation: held()?.generation ?? 0, stream, takesChanges: true },
+    });
   }
 
   #send(message: AgentMessage): void {
@@ -306,6 +312,9 @@ class RegionLink implements Link {
         return;
       case "desired":
         this.#intake.offer(message.state);
+        return;
+      case "desired-change":
+        this.#intake.offerChange(message.change);
         return;
       case "probe":
         this.#options.onProbe(message.addresses);

@@ -22,6 +22,7 @@ import { activate, bringUp, rewrite, silentProblem, tagOf, type Content } from "
 import type { Attached, DhcpGoal } from "./dhcp-goal.js";
 import type { EnlistmentLinks } from "./enlistment.js";
 import type { ManagedConfig } from "./managed-config.js";
+import { rememberLast } from "../remember-last.js";
 import { IDLE_MS, type Reconciler } from "./reconciler.js";
 
 export interface DhcpPorts {
@@ -80,7 +81,13 @@ class DhcpReconciler implements Reconciler {
   constructor(ports: DhcpPorts) {
     this.#ports = ports;
     this.#keepsDying = `${ports.server.name}-keeps-dying`;
-    this.#render = renderOnce(ports);
+    const content = rememberLast((text: DhcpGoal["text"], _: null): Content | null =>
+      text === null ? null : { text, digest: sha256(text) },
+    );
+    this.#render = () => {
+      const goal = ports.server.render(ports.desired(), ports.attached());
+      return { goal, content: content(goal.text, null) };
+    };
     this.#status = unstartedStatus(ports.server.name);
   }
 
@@ -213,21 +220,6 @@ class DhcpReconciler implements Reconciler {
       failure: this.#failure ?? left ?? unreached,
     });
   }
-}
-
-/** A desired state is rendered once for each look of the interfaces: 10,000 hosts every two seconds would keep a rack's processor busy. */
-function renderOnce(ports: DhcpPorts): () => Pick<Seen, "goal" | "content"> {
-  let last: { readonly desired: unknown; readonly attached: unknown; readonly result: Pick<Seen, "goal" | "content"> } | null =
-    null;
-  return () => {
-    const [state, links] = [ports.desired(), ports.attached()];
-    if (last?.desired !== state || last.attached !== links) {
-      const goal = ports.server.render(state, links);
-      const content = goal.text === null ? null : { text: goal.text, digest: sha256(goal.text) };
-      last = { desired: state, attached: links, result: { goal, content } };
-    }
-    return last.result;
-  };
 }
 
 function runningDigest(tag: string | null, goal: DhcpGoal): string | null {

@@ -59,7 +59,7 @@ export function namedGoal(desired: DesiredState | null, local: RackLinks | null,
   const nothing = { conf: null, zones: [], listen: [] };
   const keep = { kind: "keep", ...nothing, generation: null } as const;
   if (desired === null || local === null) return { ...keep, pending: desired !== null, problems: [] };
-  const compiled = compileZones(desired);
+  const compiled = compiledZones(desired.zones);
   if (!compiled.ok) return { ...keep, pending: false, problems: compiled.problems };
   const { generation } = desired;
   const listen = listenAddresses(desired, local);
@@ -70,7 +70,16 @@ export function namedGoal(desired: DesiredState | null, local: RackLinks | null,
   return { kind: "run", pending: false, conf, zones, listen, generation, problems: compiled.value.warnings };
 }
 
-/** Digests of the zones of the desired state in force: it is looked at every few seconds and rendered once. */
+/** The zones in force are looked at every few seconds and compiled once; with most desired states they stay the very same. */
+const compiledBefore = new WeakMap<object, ReturnType<typeof compileZones>>();
+
+function compiledZones(zones: DesiredState["zones"]): ReturnType<typeof compileZones> {
+  const compiled = compiledBefore.get(zones) ?? compileZones({ zones });
+  compiledBefore.set(zones, compiled);
+  return compiled;
+}
+
+/** Digests of the zones of the desired state in force, rendered once. */
 const digests = new WeakMap<DesiredZone, string>();
 
 function zoneFile(zone: DesiredZone, file: string): NamedZoneFile {

@@ -1,9 +1,13 @@
 import {
+  accepted,
+  BASE_MISSING,
   CLOSE,
+  diffDesired,
   type AgentMessage,
   type Channel,
   type CoordinatorMessage,
   type Decoded,
+  type DesiredDigests,
   type DesiredState,
   type IpAddress,
   type Problem,
@@ -44,6 +48,7 @@ export interface SessionPorts {
   readonly version: string;
   readonly regions: () => readonly string[];
   desiredFor(rackId: string): Promise<DesiredState | null> | DesiredState | null;
+  readonly digests: DesiredDigests;
   readonly wire: WirePort;
   /** A new certificate for the same key, or why not. */
   renew(peer: Peer, request: string): Promise<Result<RenewedCertificate>>;
@@ -90,6 +95,11 @@ export class Session {
   #warned = false;
   /** Newest generation that the rack has, refused, or was sent on this connection. */
   #offered = 0;
+  /** What the rack holds, as far as is known: the next desired state is sent as what it changes of this one. Null: it is sent whole. */
+  #base: DesiredState | null = null;
+  #takesChanges = false;
+  /** Generation that was last sent as a change; null when none was since the last whole state. */
+  #changed: number | null = null;
   /** Octets of the last desired state, which may still be on its way. */
   #offeredBytes = 0;
   #pushing = false;
@@ -196,7 +206,8 @@ export class Session {
     else this.refuse(problem("hello-missing", decoded.message.type, "the first frame must be hello"), CLOSE.refused);
   }
 
-  #greet({ rack, hostname, stream, generation, version, now }: Extract<AgentMessage, { readonly type: "hello" }>): void {
+  #greet(hello: Extract<AgentMessage, { readonly type: "hello" }>): void {
+    const { rack, hostname, stream, generation, version, now } = hello;
     const { peer, connection } = this;
     const { registry, region, regions, clock } = this.#ports;
     if (rack !== peer.rack) {
@@ -219,6 +230,7 @@ export class Session {
     this.#ports.opening(this);
     this.#phase = "open";
     this.#offered = this.#greeted = generation;
+    this.#takesChanges = hello.takesChanges === true;
     this.#log.info({ version, generation, acknowledged }, "link opened");
     const addresses = regions().slice(0, 64);
     this.#send({ type: "welcome", version: this.#ports.version, region, acknowledged, now: clock.now(), regions: addresses });
@@ -246,6 +258,7 @@ export class Session {
         return;
       case "receipt":
         if (message.problems.length === 0) registry.accept(rack, message.generation);
+        else if (message.problems.some(({ code }) => code === BASE_MISSING)) this.#pushWhole(message.generation);
         else this.#log.warn({ generation: message.generation, problems: message.problems }, "rack refused its desired state");
         return;
       case "renew":
@@ -283,22 +296,41 @@ export class Session {
     while (this.#pushDue && this.#phase === "open" && this.#channel.bufferedBytes <= BUFFERED_FOR_DESIRED) {
       this.#pushDue = false;
       const state = await this.#ports.desiredFor(this.peer.rack);
-      if (state !== null && state.generation < this.#greeted) this.#warnBehind(state.generation);
-      if (state === null || state.generation <= this.#offered) continue;
+      if (state === null) continue;
+      if (state.generation < this.#greeted) this.#warnBehind(state.generation);
+      // What it came with is what was made for it under that number: its digest tells, should it be something else.
+      if (state.generation === this.#offered) this.#base ??= state;
+      if (state.generation <= this.#offered) continue;
       this.#offered = state.generation;
       this.#sendDesired(state);
+      this.#base = state;
     }
+  }
+
+  /** The rack cannot use a change. Once for each, or a peer could keep us busy with one word. */
+  #pushWhole(generation: number): void {
+    if (generation !== this.#changed) return;
+    this.#base = this.#changed = null;
+    this.#offered = 0;
+    this.push();
   }
 
   #sendDesired(state: DesiredState): void {
     const { rack } = this.peer;
-    const frame = encodeDesired(state);
+    const frame = this.#encode(state);
     const why = frame.ok ? undefined : frame.problems[0];
     this.#ports.delivered(rack, why === undefined ? null : { ...why, at: this.#ports.registry.record(rack)?.name ?? rack });
     if (frame.ok) {
       this.#sendFrame(frame.value);
       this.#offeredBytes = frame.value.length;
     } else this.#log.error({ generation: state.generation, problems: frame.problems }, "a desired state cannot be sent");
+  }
+
+  #encode(state: DesiredState): Result<Uint8Array> {
+    const { digests } = this.#ports;
+    const change = this.#takesChanges && this.#base !== null ? diffDesired(this.#base, state, (of) => digests.of(of)) : null;
+    this.#changed = change === null ? null : state.generation;
+    return change === null ? encodeDesired(state) : accepted(encodeFrame({ type: "desired-change", change }));
   }
 
   /** A rack never goes back, so it would refuse this one: a coordinator that runs on an old backup has to be told. */

@@ -1,4 +1,5 @@
-import { CLOSE, type Channel, type DesiredState, type Problem } from "@berth/core";
+import { CLOSE, DesiredDigests, type Channel, type DesiredState, type Problem } from "@berth/core";
+import { sha256 } from "@berth/host";
 import { renewRack, type AdmissionPorts } from "./admit-rack.js";
 import { Session, type Peer, type SessionPorts, type WirePort } from "./session.js";
 import { TwinWatch, type Greeting } from "./twin-watch.js";
@@ -32,6 +33,7 @@ export class Sessions {
       version,
       regions,
       desiredFor,
+      digests: new DesiredDigests(sha256),
       wire,
       renew: (peer, request) => renewRack(admission, peer, request),
       judge: (session, newcomer) => this.#judge(session, newcomer),

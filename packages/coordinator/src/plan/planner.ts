@@ -3,6 +3,7 @@ import {
   pairsIn,
   planRacks,
   prefixContains,
+  shareParts,
   slicesIn,
   ZoneComposer,
   type DesiredState,
@@ -192,7 +193,9 @@ class LedgerPlanner implements Planner {
       for (const content of contents) {
         const digest = this.#digests.of(`rack ${content.rack}`, { ...content, zones });
         const generation = this.#memory.nextGeneration(content.rack, digest, accepted.get(content.rack) ?? 0);
-        if (generation !== null) desired.push({ state: { ...content, generation, zones: [...zones] }, digest });
+        if (generation === null) continue;
+        const state = shareParts(this.#memory.stateOf(content.rack), { ...content, generation, zones: [...zones] });
+        desired.push({ state, digest });
       }
     }
     return { desired, serials };

@@ -1,14 +1,18 @@
 import { z } from "zod";
+import { desiredChangeSchema } from "../desired/change.js";
 import { desiredStateSchema, domainNameSchema, hardwareAddressSchema, ipAddressSchema } from "../desired/schema.js";
 
 /**
  * Version of the conversation, negotiated as the WebSocket subprotocol.
  *
  * - 1 (2026-11-30): hello, interfaces, leases, status, receipt, renew; welcome, desired, acknowledge, certificate, problem, refuse.
- *   Added the same day, and ignored by who does not know them: wire; probe.
+ *   Added the same day, and ignored by who does not know them: wire; probe; desired-change, for an agent whose hello says `takesChanges`.
  */
 export const PROTOCOL_VERSION = 1;
 export const SUBPROTOCOL = "berth.v1";
+
+/** Code of the problem in a receipt for a change of a state that the agent does not hold: it needs the next one whole. */
+export const BASE_MISSING = "desired-base-missing";
 
 /** Limits of one frame in octets and items; snapshots larger than that are paged. A desired state travels whole, so its direction has more room. */
 export const FRAME_BYTES_MAX = 8 * 1024 * 1024;
@@ -117,7 +121,7 @@ export const wireAnswerSchema = z.object({
 export const agentMessageSchema = z.discriminatedUnion("type", [
   /**
    * First frame of a session. `generation` is the newest desired state the rack holds, 0 for none. `stream` names the run of the agent that
-   * numbers the observations: sequences of another stream mean nothing.
+   * numbers the observations: sequences of another stream mean nothing. `takesChanges`: it understands `desired-change`.
    */
   z.object({
     type: z.literal("hello"),
@@ -126,6 +130,7 @@ export const agentMessageSchema = z.discriminatedUnion("type", [
     hostname: z.string().max(253),
     generation: z.int().min(0),
     stream: z.string().min(1).max(64),
+    takesChanges: z.boolean().exactOptional(),
     now: senderClockSchema,
   }),
   /** All interfaces of the host, whole; replaces the previous report. */
@@ -191,6 +196,8 @@ export const coordinatorMessageSchema = z.discriminatedUnion("type", [
   }),
   /** The whole desired state of this rack. */
   z.object({ type: z.literal("desired"), state: desiredStateSchema }),
+  /** The same as what it changes of the one before. Who does not hold that one answers with {@link BASE_MISSING} and is sent the whole. */
+  z.object({ type: z.literal("desired-change"), change: desiredChangeSchema }),
   /**
    * Addresses that the rack shall probe on its wires and go on probing, most urgent first: those that would be given next, and those that were given and never probed.
    * Replaces the former list; those on none of the rack's links are passed over.

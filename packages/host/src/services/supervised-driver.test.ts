@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../clock.js";
 import { createSupervisedDriver } from "./supervised-driver.js";
 
@@ -28,9 +28,9 @@ describe("supervised driver", () => {
     expect(await driver.find("daemon")).toEqual(started);
     expect(started.tag).toBe("tag-1");
     expect(await createSupervisedDriver(`${folder}/other`, systemClock).find("daemon")).toBeNull();
+    await vi.waitFor(async () => expect(await readFile(join(folder, "log"), "utf8")).toBe("hello\n"), { timeout: 10_000 });
     await driver.stop("daemon");
     expect(await driver.find("daemon")).toBeNull();
-    expect(await readFile(join(folder, "log"), "utf8")).toBe("hello\n");
   });
 
   it("ends a daemon that ignores SIGTERM", async () => {
@@ -38,6 +38,21 @@ describe("supervised driver", () => {
     await driver.start({ ...spec(""), argv: ["/bin/sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"] }, "x");
     await driver.stop("daemon", 200);
     expect(await driver.find("daemon")).toBeNull();
+  });
+
+  it("ends what a daemon started, too, though it comes to be while the daemon ends", async () => {
+    const driver = createSupervisedDriver(folder, systemClock);
+    const child = "trap 'sleep 60 & exit' TERM; echo ready; while :; do sleep 0.01; done";
+    await driver.start({ ...spec(""), argv: ["/bin/sh", "-c", `sleep 60 & ${child}`] }, "x");
+    await vi.waitFor(async () => expect(await readFile(join(folder, "log"), "utf8")).toBe("ready\n"), { timeout: 10_000 });
+    const marked = async (): Promise<string[]> => {
+      const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry));
+      const environments = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "latin1").catch(() => "")));
+      return environments.filter((environment) => environment.includes(`BERTH_SERVICE=${folder}\tdaemon\0`));
+    };
+    expect((await marked()).length).toBeGreaterThan(1);
+    await driver.stop("daemon");
+    expect(await marked()).toEqual([]);
   });
 
   it("finds a daemon again whose starter was killed", async () => {

@@ -12,7 +12,7 @@ import { startError } from "../start-error.js";
 const OWNER = "BERTH_SERVICE";
 const TAG = "BERTH_SERVICE_TAG";
 const STOP_GRACE_MS = 3_000;
-const STOP_POLL_MS = 10;
+const STOP_POLL_MS = 2;
 /** What another agent on this state folder started just before it was killed shows itself within this time. */
 const SETTLED_MS = 10_000;
 /** From then on only we start it, so that it was not there holds until we do; the process table is read again this often all the same. */
@@ -60,10 +60,21 @@ export function createSupervisedDriver(owner: string, clock: Clock): ServiceDriv
     async stop(name, graceMs = STOP_GRACE_MS) {
       const mark = `${owner}\t${name}`;
       const deadline = clock.monotonic() + graceMs;
-      for (let instances = await findMarked(mark); instances.length > 0; instances = await stillMarked(instances, mark)) {
-        const signal = clock.monotonic() < deadline ? "SIGTERM" : "SIGKILL";
-        for (const { pid } of instances) sendSignal(pid, signal);
+      const told = new Set<number>();
+      const end = (pid: number): void => {
+        const isLate = clock.monotonic() >= deadline;
+        if (isLate || !told.has(pid)) sendSignal(pid, isLate ? "SIGKILL" : "SIGTERM");
+        told.add(pid);
+      };
+      // The one we know ends while the process table is looked through for others.
+      const first = known.get(name);
+      known.delete(name);
+      if (first !== undefined && (await processState(first.pid))?.startTicks === first.startTicks) end(first.pid);
+      const looked = new Set<number>();
+      for (let instances = await findMarked(mark, looked); instances.length > 0; ) {
+        for (const { pid } of instances) end(pid);
         await clock.sleep(STOP_POLL_MS);
+        instances = await stillMarked(instances, mark, looked);
       }
     },
   };
@@ -105,10 +116,14 @@ interface MarkedProcess extends ServiceInstance {
   readonly leader: boolean;
 }
 
-async function findMarked(mark: string): Promise<MarkedProcess[]> {
+/** `looked` are processes that need no second look, and is added to: who had no mark never gets one. */
+async function findMarked(mark: string, looked = new Set<number>()): Promise<MarkedProcess[]> {
   const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry)).map(Number);
-  const found = await Promise.all(pids.map((pid) => readMarked(pid, mark)));
-  return found.filter((instance) => instance !== null);
+  const found = await Promise.all(pids.filter((pid) => !looked.has(pid)).map((pid) => readMarked(pid, mark)));
+  for (const pid of pids) looked.add(pid);
+  const marked = found.filter((instance) => instance !== null);
+  for (const { pid } of marked) looked.delete(pid);
+  return marked;
 }
 
 async function readMarked(pid: number, mark: string): Promise<MarkedProcess | null> {
@@ -120,11 +135,11 @@ async function readMarked(pid: number, mark: string): Promise<MarkedProcess | nu
   return state === null ? null : { pid, ...state, tag: variables.get(TAG) ?? "" };
 }
 
-/** Cheap while the known ones live; when they are gone, one more look at all finds what they started meanwhile. */
-async function stillMarked(instances: readonly MarkedProcess[], mark: string): Promise<MarkedProcess[]> {
+/** Cheap while the known ones live; when they are gone, one more look at the others finds what they started meanwhile. */
+async function stillMarked(instances: readonly MarkedProcess[], mark: string, looked: Set<number>): Promise<MarkedProcess[]> {
   const states = await Promise.all(instances.map(({ pid }) => processState(pid)));
   const living = instances.filter(({ startTicks }, i) => states[i]?.startTicks === startTicks);
-  return living.length > 0 ? living : findMarked(mark);
+  return living.length > 0 ? living : findMarked(mark, looked);
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
