@@ -218,9 +218,17 @@ describe("cables", () => {
     expect(slow.received).toBe(100);
     expect(slow.fastestMs).toBeGreaterThanOrEqual(40);
     // TCP with its offloads must cross as well.
-    const server = await b.spawn(["socat", "-u", "TCP-LISTEN:9000,reuseaddr", "OPEN:/dev/null"]);
-    const bytes = await a.run(["sh", "-c", "head -c 3000000 /dev/zero | socat -u - TCP:10.9.0.2:9000,retry=50,interval=0.05"]);
-    expect([bytes.status, (await server.exited).status]).toEqual([0, 0]);
+    const count = `let octets = 0;
+      const server = require("node:net").createServer((socket) => {
+        socket.on("data", (chunk) => (octets += chunk.length));
+        socket.on("end", () => process.exit(octets === 3_000_000 ? 0 : 1));
+      });
+      server.listen(9000, () => console.log("ready"));`;
+    const server = await b.spawn([process.execPath, "-e", count]);
+    await server.waitForLine("ready");
+    const send = `require("node:net").connect(9000, "10.9.0.2").end(Buffer.alloc(3_000_000));`;
+    const sent = await a.run([process.execPath, "-e", send]);
+    expect([sent.status, (await server.exited).status]).toEqual([0, 0]);
     await b.port().impair({});
     expect(await ping()).toMatchObject({ received: 100 });
   });
