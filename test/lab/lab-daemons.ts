@@ -109,7 +109,17 @@ export async function startChronyd(host: Host): Promise<Running> {
 
 /** Whether a time server answers this host; asks with chronyd itself, once. */
 export async function asksTime(host: Host, server: string): Promise<boolean> {
-  const argv = [host.unconfined("chronyd"), "-Q", "-t", "3", "-f", "/dev/null", `server ${server} iburst maxsamples 1`] as const;
+  const argv = [
+    host.unconfined("chronyd"),
+    "-Q",
+    "-t",
+    "3",
+    "-u",
+    "root",
+    "-f",
+    "/dev/null",
+    `server ${server} iburst maxsamples 1`,
+  ] as const;
   const { status } = await host.run([...argv], { timeoutMs: 15_000 });
   return status === 0;
 }
