@@ -36,7 +36,7 @@ export function createSupervisedDriver(owner: string, clock: Clock): ServiceDriv
   return {
     async find(name) {
       const before = known.get(name);
-      if (before !== undefined && (await processState(before.pid))?.startTicks === before.startTicks) return before;
+      if (before !== undefined && (await lives(before))) return before;
       known.delete(name);
       const now = clock.monotonic();
       if (isMissing(name, now)) return null;
@@ -69,7 +69,7 @@ export function createSupervisedDriver(owner: string, clock: Clock): ServiceDriv
       // The one we know ends while the process table is looked through for others.
       const first = known.get(name);
       known.delete(name);
-      if (first !== undefined && (await processState(first.pid))?.startTicks === first.startTicks) end(first.pid);
+      if (first !== undefined && (await lives(first))) end(first.pid);
       const looked = new Set<number>();
       for (let instances = await findMarked(mark, looked); instances.length > 0; ) {
         for (const { pid } of instances) end(pid);
@@ -112,33 +112,38 @@ function openLog(path: string): number {
   }
 }
 
+async function lives({ pid, startTicks }: ServiceInstance): Promise<boolean> {
+  return (await processState(pid))?.startTicks === startTicks;
+}
+
 interface MarkedProcess extends ServiceInstance {
   readonly leader: boolean;
 }
 
-/** `looked` are processes that need no second look, and is added to: who had no mark never gets one. */
+/** `looked` are processes that need no second look, and is added to: who had another environment never gets the mark. */
 async function findMarked(mark: string, looked = new Set<number>()): Promise<MarkedProcess[]> {
   const pids = (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry)).map(Number);
-  const found = await Promise.all(pids.filter((pid) => !looked.has(pid)).map((pid) => readMarked(pid, mark)));
-  for (const pid of pids) looked.add(pid);
-  const marked = found.filter((instance) => instance !== null);
-  for (const { pid } of marked) looked.delete(pid);
-  return marked;
+  const found = await Promise.all(pids.filter((pid) => !looked.has(pid)).map((pid) => readMarked(pid, mark, looked)));
+  return found.filter((instance) => instance !== null);
 }
 
-async function readMarked(pid: number, mark: string): Promise<MarkedProcess | null> {
+async function readMarked(pid: number, mark: string, looked: Set<number>): Promise<MarkedProcess | null> {
   const environment = await readProc(pid, "environ");
-  if (environment === null) return null;
+  // That of a process which is just executing another program cannot be read, so it has to be looked at again.
+  if (environment === null || environment === "") return null;
   const variables = new Map(environment.split("\0").map((entry): [string, string] => splitOnce(entry)));
-  if (variables.get(OWNER) !== mark) return null;
+  if (variables.get(OWNER) !== mark) {
+    looked.add(pid);
+    return null;
+  }
   const state = await processState(pid);
   return state === null ? null : { pid, ...state, tag: variables.get(TAG) ?? "" };
 }
 
 /** Cheap while the known ones live; when they are gone, one more look at the others finds what they started meanwhile. */
 async function stillMarked(instances: readonly MarkedProcess[], mark: string, looked: Set<number>): Promise<MarkedProcess[]> {
-  const states = await Promise.all(instances.map(({ pid }) => processState(pid)));
-  const living = instances.filter(({ startTicks }, i) => states[i]?.startTicks === startTicks);
+  const states = await Promise.all(instances.map(lives));
+  const living = instances.filter((_, i) => states[i]);
   return living.length > 0 ? living : findMarked(mark, looked);
 }
 
