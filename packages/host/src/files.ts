@@ -6,7 +6,10 @@ import { EnvironmentError, errnoOf } from "./errors.js";
 
 /** The files of the host, as few calls as the product needs; paths are absolute. */
 export interface Files {
-  /** The whole file, or null when there is none. Throws `file-unreadable`, `file-too-large`. */
+  /**
+   * The whole file, or null when there is none. Throws `file-unreadable`, `file-too-large`. What is no plain file (a named pipe, a device) is
+   * `file-unreadable` and never waited for; only /dev/stdin and /dev/fd/N, which somebody hands over on purpose, may be pipes.
+   */
   read(path: string, limitBytes?: number): Promise<Uint8Array | null>;
   /**
    * Replaces the file whole: temporary file beside it, fsync, rename, fsync of the directory. After it returns the content survives a
@@ -26,21 +29,29 @@ export interface Files {
 
 const READ_MAX = 256 * 1024 * 1024;
 
+/** Not opened to be read without waiting: a shell's pipe has its writer. */
+const HANDED_OVER = /^\/dev\/(stdin|fd\/\d+)$/;
+const NOT_A_FILE = "remove it, or move it away";
+
 export const systemFiles: Files = {
   async read(path, limitBytes = READ_MAX) {
     let file: FileHandle | null = null;
     try {
-      file = await open(path, constants.O_RDONLY);
-      const { size } = await file.stat();
-      if (size > limitBytes)
-        throw new EnvironmentError("file-too-large", path, `${path} has ${size} octets, more than ${limitBytes}`);
-      return await readFile(file);
+      const isHandedOver = HANDED_OVER.test(path);
+      // A named pipe in a file's place would hold the open until somebody writes to it.
+      file = await open(path, isHandedOver ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK);
+      const stats = await file.stat();
+      if (stats.size > limitBytes)
+        throw new EnvironmentError("file-too-large", path, `${path} has ${stats.size} octets, more than ${limitBytes}`);
+      if (!isHandedOver && !stats.isFile() && !stats.isDirectory())
+        throw new EnvironmentError("file-unreadable", path, `${path} is a pipe or a device, not a file`, { remedy: NOT_A_FILE });
+      return isHandedOver && !stats.isFile() ? await readPipe(file, path, limitBytes) : await readFile(file);
     } catch (cause) {
       if (errnoOf(cause) === "ENOENT") return null;
       if (cause instanceof EnvironmentError) throw cause;
       throw new EnvironmentError("file-unreadable", path, `failed to read ${path}`, {
         cause,
-        remedy: "check the owner and mode of the file",
+        remedy: errnoOf(cause) === "EISDIR" ? NOT_A_FILE : "check the owner and mode of the file",
       });
     } finally {
       await file?.close();
@@ -88,6 +99,19 @@ export const systemFiles: Files = {
     }
   },
 };
+
+/** Its size is not known before its end, so the limit is held while it is read. */
+async function readPipe(file: FileHandle, path: string, limitBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let octets = 0;
+  for (;;) {
+    const { bytesRead, buffer } = await file.read({ buffer: new Uint8Array(64 * 1024), position: null });
+    if (bytesRead === 0) return Buffer.concat(chunks);
+    octets += bytesRead;
+    if (octets > limitBytes) throw new EnvironmentError("file-too-large", path, `${path} has more than ${limitBytes} octets`);
+    chunks.push(buffer.subarray(0, bytesRead));
+  }
+}
 
 async function writeDurably(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const file = await open(path, "wx", mode);

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EnvironmentError, errnoOf, systemFiles, type Files } from "@berth/host";
 import { createMemoryFiles, type ReplaceFault } from "@berth/host/fakes";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 
 interface Subject {
   readonly files: Files;
@@ -193,6 +194,30 @@ describe.each(subjects)("the contract of Files: %s", (_name, make) => {
     await Promise.all(contents.map((content) => files.replace(at("a"), content)));
     expect(contents).toContain(text(await files.read(at("a"))));
     expect(subject.list(subject.root)).toEqual(["a"]);
+  });
+});
+
+describe("systemFiles and what is no plain file", () => {
+  const root = mkdtempSync(join(tmpdir(), "berth-files-"));
+  afterAll(() => rmSync(root, { recursive: true }));
+
+  it("neither waits for a named pipe nor reads a device without end", async () => {
+    const pipe = join(root, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    symlinkSync("/dev/zero", join(root, "zero"));
+    for (const path of [pipe, join(root, "zero")])
+      expect(await failure(systemFiles.read(path))).toEqual({ code: "file-unreadable", at: path, cause: null });
+    await systemFiles.replace(pipe, "a file again");
+    expect(text(await systemFiles.read(pipe))).toBe("a file again");
+  });
+
+  it("reads a pipe that a shell hands over, up to the limit", async () => {
+    const read = (limit: number): string =>
+      `import { systemFiles } from "@berth/host";
+       console.log(await systemFiles.read("/dev/stdin", ${limit}).then((octets) => octets.length, (error) => error.code));`;
+    const run = (limit: number): string =>
+      execFileSync("sh", ["-c", 'head -c 200000 /dev/zero | node --input-type=module -e "$0"', read(limit)], { encoding: "utf8" });
+    expect([run(200_000), run(199_999)]).toEqual(["200000\n", "file-too-large\n"]);
   });
 });
 

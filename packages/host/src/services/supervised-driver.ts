@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { kill } from "node:process";
 import type { Clock } from "../clock.js";
@@ -103,11 +103,14 @@ async function startDetached(spec: ServiceSpec, marks: Record<string, string>): 
   }
 }
 
+/** A named pipe in the log's place must not hold the open. */
+const LOG_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+
 function openLog(path: string): number {
   try {
-    return openSync(path, "a", 0o640);
+    return openSync(path, LOG_FLAGS, 0o640);
   } catch (cause) {
-    const remedy = "check that the folder is there and writable";
+    const remedy = "check that the folder is there and writable, and that nothing but a file has that name";
     throw new EnvironmentError("log-unwritable", path, `failed to open the log ${path}`, { cause, remedy });
   }
 }
