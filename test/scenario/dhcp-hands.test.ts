@@ -1,6 +1,8 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { kill } from "node:process";
+import { ipAddress } from "@berth/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { subnetOf } from "../fixtures/dhcpd/subnet.js";
 import { DhcpRack, type Known } from "../lab/dhcp-rack.js";
 import { createLab, type Lab } from "../lab/lab.js";
 import { waitUntil } from "../lab/wait-until.js";
@@ -84,6 +86,57 @@ describe("dhcpd in other hands", () => {
     rmSync(rack.file("dhcpd.conf"));
     await rack.told("it is ours again", (told) => told.status.state === "converged");
     expect(await rack.served(A, B)).toEqual([A.address, B.address]);
+  });
+
+  it("a pipe in the place of its file is named, holds nothing up, and is gone when it is removed", async () => {
+    await serve();
+    rmSync(rack.file("dhcpd.conf"));
+    await rack.host.runOrThrow(["mkfifo", rack.file("dhcpd.conf")]);
+    rack.desire(A, B);
+    await rack.told("it is named", ({ status }) => status.problems.some(({ code }) => code === "file-unreadable"));
+    await rack.serves(A, B);
+    rmSync(rack.file("dhcpd.conf"));
+    await rack.told("it serves", ({ status }) => status.state === "converged");
+    expect(await rack.served(A, B)).toEqual([A.address, B.address]);
+  });
+
+  it.each(["mkdir", "mkfifo"])("it is not ended while %s made something else of its leases file", async (make) => {
+    await serve();
+    const before = await rack.dhcpdPid();
+    const leases = rack.file("dhcpd.leases");
+    renameSync(leases, `${leases}.aside`);
+    await rack.host.runOrThrow([make, leases]);
+    rack.desire(A, B);
+    await rack.told("it is named", ({ status }) => status.problems.some(({ code }) => code === "leases-not-a-file"));
+    expect(await rack.dhcpdPid()).toBe(before);
+    await rack.serves(A, B);
+    rmSync(leases, { recursive: true });
+    renameSync(`${leases}.aside`, leases);
+    await rack.told("it serves", ({ status }) => status.state === "converged");
+    expect(await rack.served(A, B)).toEqual([A.address, B.address]);
+  });
+
+  it("leases outlive their file, which somebody removed before a restart", async () => {
+    const window = subnetOf({
+      mode: "window",
+      gateway: null,
+      window: { first: ipAddress("192.168.50.100"), last: ipAddress("192.168.50.101") },
+    });
+    rack.desireSubnet(window);
+    await rack.start();
+    await rack.told("it serves", ({ status }) => status.state === "converged");
+    const stranger = { mac: "02:00:5e:00:53:31" };
+    const { address } = await rack.clients.dora(stranger, { waitMs: 3_000, attempts: 2 });
+    expect(address).not.toBeNull();
+    const before = await rack.dhcpdPid();
+    rmSync(rack.file("dhcpd.leases"));
+    rack.desireSubnet({ ...window, leaseTime: 1_234 });
+    await rack.told(
+      "it runs the change",
+      ({ activations }) => activations.at(-1)?.outcome === "serves" && activations.length > 1,
+    );
+    expect(await rack.dhcpdPid()).not.toBe(before);
+    expect(readFileSync(rack.file("dhcpd.leases"), "utf8")).toContain(`lease ${address ?? "none"} {`);
   });
 
   it("a file that was there before is kept beside, and never overwritten", async () => {

@@ -31,7 +31,7 @@ const READ_MAX = 256 * 1024 * 1024;
 
 /** Not opened to be read without waiting: a shell's pipe has its writer. */
 const HANDED_OVER = /^\/dev\/(stdin|fd\/\d+)$/;
-const NOT_A_FILE = "remove it, or move it away";
+const NOT_A_FILE = "a plain file has to be there, or none";
 
 export const systemFiles: Files = {
   async read(path, limitBytes = READ_MAX) {
@@ -68,7 +68,7 @@ export const systemFiles: Files = {
       await rm(temporary, { force: true }).catch(() => undefined); // the first failure is the one to tell; this one follows from it
       throw new EnvironmentError("file-unwritable", path, `failed to write ${path}`, {
         cause,
-        remedy: "check free space, owner and mode of the directory",
+        remedy: "check free space, owner and mode of the directory, and that nothing there is immutable (lsattr)",
       });
     }
   },
@@ -78,7 +78,7 @@ export const systemFiles: Files = {
       await rename(from, to);
       await syncDirectory(dirname(to));
     } catch (cause) {
-      const remedy = "check owner and mode of the directory";
+      const remedy = "check owner and mode of the directory, and that neither file is immutable (lsattr)";
       throw new EnvironmentError("file-unwritable", to, `failed to move ${from} to ${to}`, { cause, remedy });
     }
   },

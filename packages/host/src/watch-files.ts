@@ -139,7 +139,8 @@ function isAbsent(error: unknown): boolean {
 }
 
 function assertPlainFile(path: string, stats: BigIntStats): void {
-  if (!stats.isFile()) throw new EnvironmentError("file-unreadable", path, `${path} is not a plain file`);
+  if (!stats.isFile())
+    throw new EnvironmentError("file-unreadable", path, `${path} is not a plain file`, { remedy: "put a plain file there" });
 }
 
 function stampOf(stats: BigIntStats): FileStamp {

@@ -211,7 +211,7 @@ describe("systemFiles and what is no plain file", () => {
     expect(text(await systemFiles.read(pipe))).toBe("a file again");
   });
 
-  it("reads a pipe that a shell hands over, up to the limit", async () => {
+  it("reads a pipe that a shell hands over, up to the limit", () => {
     const read = (limit: number): string =>
       `import { systemFiles } from "@berth/host";
        console.log(await systemFiles.read("/dev/stdin", ${limit}).then((octets) => octets.length, (error) => error.code));`;

@@ -15,6 +15,21 @@ export async function checkRoom(leases: string): Promise<Problem | null> {
   return { code: "leases-disk-full", at: leases, message, remedy: "free space on that disk" };
 }
 
+/** dhcpd reads a plain file only: a directory ends its start, and a named pipe holds it for ever. */
+export async function checkPlain(leases: string): Promise<Problem | null> {
+  const stats = await stat(leases).catch((cause: unknown) => {
+    throw new EnvironmentError("leases-unreadable", leases, `failed to look at the leases file ${leases}`, { cause });
+  });
+  if (stats.isFile()) return null;
+  const what = stats.isDirectory() ? "a directory" : "a pipe or a device";
+  return {
+    code: "leases-not-a-file",
+    at: leases,
+    message: `${leases} is ${what}, and dhcpd needs a file there to start; one that runs is not restarted`,
+    remedy: "put the leases file back, or remove what is there",
+  };
+}
+
 /** dhcpd refuses to start without the file; an existing one is never touched. */
 export async function ensureLeasesFile(path: string): Promise<void> {
   try {

@@ -1,10 +1,19 @@
 import { DHCPD_HEADER, refusalOf, type ProbeTarget, type Problem } from "@berth/core";
-import { EnvironmentError, type Clock, type Commands, type Files, type Log, type ServiceDriver } from "@berth/host";
+import {
+  EnvironmentError,
+  type Clock,
+  type Commands,
+  type Files,
+  type Log,
+  type ServiceDriver,
+  type ServiceInstance,
+} from "@berth/host";
 import { followLeases } from "../observe/leases/follow-leases.js";
 import { failureProblem } from "../reconcile/daemon-status.js";
 import { lastWords, logOffset, readLogSince } from "../reconcile/daemon-log.js";
 import { checkPortFree } from "../reconcile/port-holder.js";
-import { checkRoom, dropHistory, ensureLeasesFile } from "./dhcpd-leases-file.js";
+import { checkPlain, checkRoom, dropHistory, ensureLeasesFile } from "./dhcpd-leases-file.js";
+import { findLostLeases } from "./lost-leases.js";
 import { askDhcp4, askDhcp6, heardQuestion } from "./ask-dhcp.js";
 import type { ApplyRequest, DhcpServer, ServerAnswer } from "./dhcp-server.js";
 
@@ -109,11 +118,9 @@ async function askAll({ family, paths }: DhcpdKind, ports: DhcpdPorts, targets: 
 async function restart(kind: DhcpdKind, ports: DhcpdPorts, { links, tag }: ApplyRequest): Promise<Problem | null> {
   const { family, paths } = kind;
   const { name, listen } = FAMILIES[family];
-  await ensureLeasesFile(paths.leases);
-  const cramped = (await ports.driver.find(name)) === null ? null : await checkRoom(paths.leases);
-  if (cramped !== null) return cramped;
-  await ports.driver.stop(name);
-  const occupied = await checkPortFree(ports.commands, listen);
+  const hindered = await makeWay(paths.leases, await ports.driver.find(name), { ports, name });
+  if (hindered !== null) return hindered;
+  const occupied = await checkPortFree(ports, listen);
   if (occupied !== null) return occupied;
   if (family === 4) await dropHistory(paths.leases, ports);
   const offset = await logOffset(paths.log);
@@ -124,6 +131,26 @@ async function restart(kind: DhcpdKind, ports: DhcpdPorts, { links, tag }: Apply
   return problem;
 }
 
+/** Ends the one that runs, unless another could not be started: it serves better than none. */
+async function makeWay(
+  leases: string,
+  running: ServiceInstance | null,
+  { ports, name }: { readonly ports: DhcpdPorts; readonly name: string },
+): Promise<Problem | null> {
+  const lost = running === null ? null : await findLostLeases(running.pid, leases, ports);
+  try {
+    await lost?.putBack();
+    await ensureLeasesFile(leases);
+    const hindered = (await checkPlain(leases)) ?? (running === null ? null : await checkRoom(leases));
+    if (hindered !== null) return hindered;
+    await ports.driver.stop(name);
+    await lost?.putBack();
+    return null;
+  } finally {
+    await lost?.close();
+  }
+}
+
 async function waitUntilReady({ family, paths }: DhcpdKind, ports: DhcpdPorts, offset: number): Promise<Problem | null> {
   const deadline = ports.clock.monotonic() + READY_DEADLINE_MS;
   const remedy = `see ${paths.log}`;
@@ -131,7 +158,7 @@ async function waitUntilReady({ family, paths }: DhcpdKind, ports: DhcpdPorts, o
   while (ports.clock.monotonic() < deadline) {
     if ((await readLogSince(paths.log, offset)).includes(READY)) return null;
     if ((await ports.driver.find(FAMILIES[family].name)) === null) {
-      const words = lastWords(await readLogSince(paths.log, offset));
+      const words = lastWords(await readLogSince(paths.log, offset)) || "it did not say why";
       return { code: "dhcpd-did-not-start", at: paths.config, message: `dhcpd ended at start: ${words}`, remedy };
     }
     await ports.clock.sleep(pauseMs);

@@ -102,6 +102,13 @@ export function silentProblem({ name, config, log }: DhcpServer, links: readonly
   return { code: `${name}-not-answering`, at: config, message, remedy: `it is started again; see ${log}` };
 }
 
+/** Not a failure: where no question ever was answered, silence says nothing about the server. But then a hung one is not noticed either. */
+export function unverifiedProblem({ name, config, log }: DhcpServer, links: readonly string[]): Problem {
+  const message = `${name} says that it serves, but never answered a question of this agent's on ${links.join(", ")}: it is not known whether it answers`;
+  const remedy = `see whether a packet filter drops what the rack sends to itself (UDP ports 67 and 68, or 546 and 547), and what ${log} says`;
+  return { code: `${name}-unverified`, at: config, message, remedy };
+}
+
 /** What a process is started with: the digest of its file, and the links it was bound to. */
 export function tagOf(digest: string, goal: Pick<DhcpGoal, "linkMark">): string {
   return `${digest} ${goal.linkMark}`;

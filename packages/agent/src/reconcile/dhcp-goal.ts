@@ -29,6 +29,8 @@ export interface DhcpGoal {
    * which it is deaf.
    */
   readonly linkMark: string;
+  /** One of the links at least is up: dhcpd does not start on none. */
+  readonly canStart: boolean;
   readonly enlistment: readonly EnlistmentAddress[];
   /** Where it can be asked whether it answers. */
   readonly probes: readonly ProbeTarget[];
@@ -42,7 +44,16 @@ export interface Attached {
   readonly interfaces: readonly HostInterface[];
 }
 
-const KEEP = { kind: "keep", text: null, links: [], linkMark: "", enlistment: [], probes: [], generation: null } as const;
+const KEEP = {
+  kind: "keep",
+  text: null,
+  links: [],
+  linkMark: "",
+  canStart: true,
+  enlistment: [],
+  probes: [],
+  generation: null,
+} as const;
 
 /** What dhcpd should run on IPv4, from the newest accepted desired state and from where this rack's subnets are attached. */
 export function dhcpdGoal(desired: DesiredState | null, attached: Attached | null, omapi: OmapiSettings | null = null): DhcpGoal {
@@ -80,6 +91,7 @@ function runGoal(
     pending: false,
     links,
     linkMark: links.map((name) => `${name}#${indexOf(name, interfaces)}`).join(" "),
+    canStart: links.some((name) => isUp(name, interfaces)),
     probes: probeTargets(sharedNetworks, local, interfaces),
     generation,
     problems: warnings,
@@ -88,6 +100,12 @@ function runGoal(
 
 function indexOf(name: string, interfaces: readonly HostInterface[]): number {
   return interfaces.find((item) => item.name === name)?.index ?? 0;
+}
+
+/** Flags that are unknown count as up. */
+function isUp(name: string, interfaces: readonly HostInterface[]): boolean {
+  const flags = interfaces.find((item) => item.name === name)?.flags ?? [];
+  return flags.length === 0 || flags.includes("UP");
 }
 
 function enlistmentAddresses(desired: DesiredState, local: RackLinks): EnlistmentAddress[] {

@@ -15,6 +15,7 @@ const nothing: DhcpGoal = {
   text: null,
   links: [],
   linkMark: "",
+  canStart: true,
   enlistment: [],
   probes: [],
   generation: 1,
@@ -24,7 +25,7 @@ const keep: DhcpGoal = { ...nothing, kind: "keep", pending: true, generation: nu
 const serve: DhcpGoal = { ...nothing, text: "# ours\n", links: ["eth0"], linkMark: "eth0#2" };
 
 /** A reconciler of a server that does what it is told and answers at once; `runs` is what it was made to run before. */
-async function reconcilerOf(goal: DhcpGoal, runs: string | null) {
+async function reconcilerOf(goal: DhcpGoal, runs: string | null, onApply: () => void = () => undefined, answers = true) {
   const files = createMemoryFiles();
   await files.ensureDirectory("/etc/dhcp");
   const clock = createFakeClock(0);
@@ -39,8 +40,8 @@ async function reconcilerOf(goal: DhcpGoal, runs: string | null) {
     render: () => goal,
     validate: () => Promise.resolve(null),
     running: () => Promise.resolve(running),
-    apply: ({ tag }) => ((running = tag), Promise.resolve(null)),
-    ask: () => (asked++, Promise.resolve({ kind: "answers" })),
+    apply: ({ tag }) => (onApply(), (running = tag), Promise.resolve(null)),
+    ask: () => (asked++, Promise.resolve(answers ? { kind: "answers" } : { kind: "silent", links: ["eth0"] })),
     stop: () => ((running = null), Promise.resolve()),
   };
   const shared = { files, clock, log: silentLog };
@@ -60,7 +61,7 @@ async function reconcilerOf(goal: DhcpGoal, runs: string | null) {
     desired: () => null,
     attached: () => null,
   });
-  return { pass: () => reconciler.pass(), asked: () => asked, running: () => running };
+  return { pass: () => reconciler.pass(), status: () => reconciler.status(), asked: () => asked, running: () => running };
 }
 
 describe("the DHCP reconciler rests when there is nothing to do", () => {
@@ -89,4 +90,37 @@ describe("the DHCP reconciler rests when there is nothing to do", () => {
     expect(await starting.pass()).toBe(IDLE_MS);
     expect(starting.asked()).toBe(asked + 1);
   });
+});
+
+describe("the DHCP reconciler with every link down", () => {
+  const down: DhcpGoal = { ...serve, canStart: false };
+
+  it.each([
+    ["leaves what runs alone", "0123 eth0#2"],
+    ["starts nothing", null],
+  ])("%s, says why, and does not put the start off", async (_, runs) => {
+    const goal = { ...down };
+    const { pass, running, status } = await reconcilerOf(goal, runs);
+    for (let n = 0; n < 3; n++) expect(await pass()).toBe(IDLE_MS);
+    expect(running()).toBe(runs);
+    expect(status()).toMatchObject({ state: "failing", problems: [{ code: "links-down" }] });
+    Object.assign(goal, { canStart: true });
+    expect(await pass()).toBe(0);
+    expect(running()).toContain("eth0#2");
+    await pass();
+    expect(status()).toMatchObject({ state: "converged", problems: [] });
+  });
+});
+
+it("a DHCP reconciler that acts says so while it does", async () => {
+  let seen: string | null = null;
+  const { pass, status } = await reconcilerOf(serve, null, () => (seen = status().state));
+  await pass();
+  expect([seen, status().state]).toEqual(["converging", "converged"]);
+});
+
+it("a DHCP server that never answered is taken for one that serves, and that nobody knows is told", async () => {
+  const { pass, status } = await reconcilerOf(serve, null, undefined, false);
+  for (let n = 0; n < 3; n++) await pass();
+  expect(status()).toMatchObject({ state: "converged", problems: [{ code: "dhcpd-unverified" }] });
 });

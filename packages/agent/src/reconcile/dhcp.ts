@@ -18,7 +18,7 @@ import type { DhcpServer } from "../dhcp/dhcp-server.js";
 import type { ActivationHistory, Attempt } from "./activation-history.js";
 import { attemptStep, daemonStatus, guardedPass, unstartedStatus } from "./daemon-status.js";
 import { boundLog } from "./daemon-log.js";
-import { activate, bringUp, rewrite, silentProblem, tagOf, type Content } from "./dhcp-activation.js";
+import { activate, bringUp, rewrite, silentProblem, tagOf, unverifiedProblem, type Content } from "./dhcp-activation.js";
 import type { Attached, DhcpGoal } from "./dhcp-goal.js";
 import type { EnlistmentLinks } from "./enlistment.js";
 import type { ManagedConfig } from "./managed-config.js";
@@ -120,8 +120,20 @@ class DhcpReconciler implements Reconciler {
       return step.ms;
     }
     if (step.do === "nothing") return this.#idle(seen, now);
+    if ((step.do === "activate" || step.do === "start") && !seen.goal.canStart) {
+      // One that runs would be ended for nothing, and a failed start would put the next one off.
+      this.#failure = this.#linksDown(seen.goal);
+      this.#tell(seen);
+      return IDLE_MS;
+    }
     await this.#act(seen, step.do);
     return 0;
+  }
+
+  #linksDown({ links }: DhcpGoal): Problem {
+    const { name, config } = this.#ports.server;
+    const message = `no interface that ${name} is to serve is up (${links.join(", ")}); what runs is left alone meanwhile`;
+    return { code: "links-down", at: config, message, remedy: "bring one up: ip link set NAME up" };
   }
 
   async #look(): Promise<Seen> {
@@ -151,6 +163,7 @@ class DhcpReconciler implements Reconciler {
     const isSteady = this.#history.startedAt === null || now - this.#history.startedAt > EARLY_DEATH_MS;
     // One that is not to run has nothing to be asked; its next question, never put off, would make this a loop without a pause.
     const goal = seen.goal.kind === "run" && seen.facts.running !== null ? seen.goal : null;
+    if (goal === null) this.#notice = null;
     if (goal !== null && nextQuestionMs(this.#liveness, now) === 0) await this.#ask(goal);
     const isHeard = this.#liveness.silent === 0;
     if (isSteady && isHeard) this.#history = { ...this.#history, failure: null };
@@ -169,6 +182,7 @@ class DhcpReconciler implements Reconciler {
     const isSilent = answer.kind === "silent" && file.wasHeard();
     this.#liveness = noteAnswer(this.#liveness, !isSilent, clock.monotonic());
     this.#notice = answer.kind === "unasked" ? answer.problem : null;
+    if (answer.kind === "silent" && !isSilent) this.#notice = unverifiedProblem(server, answer.links);
     if (answer.kind === "answers" && goal.probes.length > 0) await file.noteHeard();
     if (answer.kind === "silent" && isHung(this.#liveness)) this.#failure = silentProblem(server, answer.links);
   }
@@ -176,6 +190,7 @@ class DhcpReconciler implements Reconciler {
   async #act(seen: Seen, step: Activation["step"]): Promise<void> {
     const { history, clock } = this.#ports;
     const { facts, goal } = seen;
+    this.#tell(seen); // it may take a minute until there is more to tell
     if (step !== "stop" && step !== "rewrite") this.#history = { ...this.#history, startedAt: clock.monotonic() };
     const what = { step, generation: goal.generation, desired: facts.desired, before: facts.running };
     const problem = await history.record(what, () => this.#attempt(seen, step));
