@@ -28,6 +28,15 @@ describe("subnets", () => {
     expect(await ask(fixture, "GET", "/subnets/1")).toMatchObject({ status: 404, body: { code: "subnet-unknown" } });
   });
 
+  it("show the racks of a network that is relayed to them", async () => {
+    fixture.racks = [rack("rack-1")];
+    const relay = { servers: ["192.168.50.2"] };
+    const relayed = { prefix: "10.9.0.0/24", domain: "far.example", mode: "static", dhcp: { relay } };
+    expect(await ask(fixture, "POST", "/subnets", relayed)).toMatchObject({ status: 201, body: { racks: ["rack-1"] } });
+    const elsewhere = { ...relayed, prefix: "10.9.1.0/24", dhcp: { relay: { servers: ["192.168.50.3"] } } };
+    expect(await ask(fixture, "POST", "/subnets", elsewhere)).toMatchObject({ status: 201, body: { racks: [] } });
+  });
+
   it("come in pages that neither repeat nor skip", async () => {
     for (let i = 0; i < 5; i++)
       await ask(fixture, "POST", "/subnets", { ...SUBNET, prefix: `10.0.${i}.0/24`, gateway: null, domain: `r${i}.example` });

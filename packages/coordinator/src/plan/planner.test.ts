@@ -126,3 +126,19 @@ test("problems of the plan are there to be shown", async () => {
   await planner.settled();
   expect(planner.problems().map(({ code, at }) => `${code} ${at}`)).toEqual(["subnet-unserved subnet 2"]);
 });
+
+test("a rack that is ahead of the store is named, and gets a number above its own", async () => {
+  const before = planner.desiredFor("id-r1")?.generation ?? 0;
+  expect(planner.problems()).toEqual([]);
+  views = views.map((rack) => ({ ...rack, accepted: before + 5 }));
+  planner.nudge();
+  await planner.settled();
+  expect(planner.problems()).toMatchObject([{ code: "region-behind-rack", at: "r1" }]);
+  expect(planner.desiredFor("id-r1")?.generation).toBe(before + 6);
+  views = views.map((rack) => ({ ...rack, accepted: before + 6 }));
+  await planner.settled();
+  expect(planner.problems()).toMatchObject([{ code: "region-behind-rack" }]);
+  views = [];
+  await planner.settled();
+  expect(planner.problems().filter(({ code }) => code === "region-behind-rack")).toEqual([]);
+});

@@ -79,6 +79,8 @@ class LedgerPlanner implements Planner {
   readonly #withdrawals = new Withdrawals();
   readonly #listeners = new Set<(rackId: string) => void>();
   #problems: readonly Problem[] = [];
+  /** Racks that came with more than this store ever knew, by id. */
+  readonly #ahead = new Map<string, Problem>();
 
   constructor(ports: PlannerPorts, memory: PlanMemory) {
     this.#ports = ports;
@@ -113,7 +115,7 @@ class LedgerPlanner implements Planner {
   }
 
   problems(): readonly Problem[] {
-    return this.#problems;
+    return [...this.#ahead.values(), ...this.#problems];
   }
 
   onDesired(listener: (rackId: string) => void): () => void {
@@ -163,6 +165,7 @@ class LedgerPlanner implements Planner {
     const before = [...this.#memory.states()];
     const plan = planRacks({ ...sources, ...merged }, slicesIn(before), pairsIn(before));
     this.#problems = plan.problems;
+    this.#noteAhead(views);
     const { desired, serials } = this.#number(plan, views, now);
     if (desired.length > 0 || serials.length > 0) await store.plans.save(desired, serials);
     this.#memory.keep(desired, serials);
@@ -177,6 +180,15 @@ class LedgerPlanner implements Planner {
       if (state !== null) this.#withdrawals.noteCurrent(rack, state.generation, now);
     }
     for (const rack of racks) this.#withdrawals.noteRunning(rack, now);
+  }
+
+  /** Told until this coordinator ends: what came after the backup is gone, and somebody has to know before the racks forget it too. */
+  #noteAhead(racks: readonly RackView[]): void {
+    for (const { id, name, accepted } of racks) {
+      const known = this.#memory.stateOf(id)?.generation ?? 0;
+      if (known > 0 && accepted > known) this.#ahead.set(id, aheadProblem(name, { accepted, known }));
+    }
+    for (const id of this.#ahead.keys()) if (!racks.some((rack) => rack.id === id)) this.#ahead.delete(id);
   }
 
   /** What differs from the last time, with its new numbers. */
@@ -200,4 +212,13 @@ class LedgerPlanner implements Planner {
     }
     return { desired, serials };
   }
+}
+
+function aheadProblem(rack: string, { accepted, known }: { readonly accepted: number; readonly known: number }): Problem {
+  return {
+    code: "region-behind-rack",
+    at: rack,
+    message: `${rack} had generation ${accepted} and this region knew of ${known}: its ledger is an older one, the racks follow it now, and what was enrolled or released since is lost`,
+    remedy: "restore a newer backup, or enroll anew what is missing, with --address where a machine still has its address",
+  };
 }

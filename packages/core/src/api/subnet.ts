@@ -73,7 +73,9 @@ export const subnetViewSchema = z
     createdAt: z.string(),
     allocations: z.int().meta({ description: "Static allocations in this subnet." }),
     quarantined: z.int().meta({ description: "Released addresses that still rest." }),
-    racks: z.array(z.string()).meta({ description: "Names of the racks that have an address in this prefix." }),
+    racks: z
+      .array(z.string())
+      .meta({ description: "Names of the racks that have an address in this prefix, or one that its relays forward to." }),
   })
   .meta({ id: "Subnet" });
 export type SubnetView = z.infer<typeof subnetViewSchema>;

@@ -132,7 +132,8 @@ function checkServed(view: SiteView, slices: Slices): Problem[] {
         code: "subnet-unserved",
         at: `subnet ${id}`,
         message,
-        remedy: "join a rack that is on this network, or check its interfaces",
+        remedy:
+          "join a rack that is on this network, check its interfaces, or name the rack's address that its relays forward to: --relayed-to",
       };
     });
   const sliceless = view.racks.flatMap((rack) =>

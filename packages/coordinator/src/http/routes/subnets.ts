@@ -145,19 +145,28 @@ function subnetViewer(ledger: Ledger, racks: readonly RackView[]): (subnet: Subn
     createdAt: isoTime(subnet.createdAt),
     allocations,
     quarantined: quarantines,
-    racks: [...(attached.get(`${subnet.site} ${subnet.prefix}`) ?? [])].sort(),
+    racks: [...new Set(keysOf(subnet).flatMap((key) => [...(attached.get(key) ?? [])]))].sort(),
   });
   return (subnet) => view(subnet, ledger.usage(subnet.id));
 }
 
+/** A relayed network is on no rack's link: the racks that its relays forward to are its own. */
+function keysOf({ site, prefix, dhcp }: Subnet): string[] {
+  const servers = dhcp?.relay?.servers ?? [];
+  return [prefix, ...servers].map((place) => `${site} ${place}`);
+}
+
+/** By site and prefix, and by site and address. */
 function racksByPrefix(racks: readonly RackView[]): Map<string, Set<string>> {
   const attached = new Map<string, Set<string>>();
   for (const rack of racks) {
     for (const { addresses } of rack.interfaces) {
       for (const { address, prefixLength } of addresses) {
-        const key = `${rack.site} ${prefixAround(address, prefixLength)}`;
-        const names = attached.get(key) ?? new Set();
-        attached.set(key, names.add(rack.name));
+        for (const place of [prefixAround(address, prefixLength), address]) {
+          const key = `${rack.site} ${place}`;
+          const names = attached.get(key) ?? new Set();
+          attached.set(key, names.add(rack.name));
+        }
       }
     }
   }
