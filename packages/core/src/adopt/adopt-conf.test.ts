@@ -227,6 +227,53 @@ describe("who is answered", () => {
   });
 });
 
+describe("a pool that stands in a shared network", () => {
+  const wire = (pool: string): AdoptPlan =>
+    adopt(`option domain-name "a.example"; failover peer "p" { primary; mclt 60; }
+shared-network w {
+ pool { ${pool} }
+ subnet 10.0.0.0 netmask 255.255.255.0 { option routers 10.0.0.1; }
+ subnet 10.0.1.0 netmask 255.255.255.0 { }
+}`);
+
+  it("gives each subnet the ranges that are in it, with what the pool says", () => {
+    const plan = wire('failover peer "p"; range 10.0.0.10 10.0.0.20; range 10.0.1.10; range 10.0.1.12; range 10.0.9.1;');
+    expect(plan.subnets).toMatchObject([
+      { prefix: "10.0.0.0/24", window: { first: "10.0.0.10", last: "10.0.0.20" }, dhcp: { failover: { mclt: 60 } } },
+      {
+        prefix: "10.0.1.0/24",
+        window: { first: "10.0.1.10", last: "10.0.1.12" },
+        reserved: [{ first: "10.0.1.11", last: "10.0.1.11" }],
+        dhcp: { failover: { mclt: 60 } },
+      },
+    ]);
+    expect(plan.withoutCounterpart.map(({ at, why }) => `${at} ${why}`)).toEqual(["f:3 a range outside of every subnet"]);
+  });
+
+  it("is left out with its reason where it is for some clients only", () => {
+    const plan = wire("deny unknown-clients; range 10.0.0.10 10.0.0.20;");
+    expect(plan.subnets).toMatchObject([{ prefix: "10.0.0.0/24", mode: "static" }]);
+    expect(plan.withoutCounterpart.map(({ why }) => why)).toEqual([
+      "its pool is for some clients only, so its ranges are left out",
+      "nothing is served in it, and Berth needs no such declaration to start",
+    ]);
+  });
+});
+
+it("says which machine is left out because its address is a name", () => {
+  const { withoutCounterpart, machines } = adopt("host p { hardware ethernet 02:00:00:00:00:01; fixed-address p.example; }");
+  expect(machines).toEqual([]);
+  expect(withoutCounterpart).toMatchObject([
+    { at: "f:1", text: "host p { ... }", why: expect.stringMatching(/left out$/) as string },
+  ]);
+});
+
+it("takes a lease time that is longer than dhcpd's own limit, and says whose limit it is", () => {
+  expect(subnetWith("range 10.0.0.9; default-lease-time 100000;").lost).toEqual([
+    "f:3 dhcpd's own max-lease-time of 86400 s is shorter than the usual lease, so Berth takes 100000 s",
+  ]);
+});
+
 describe("an enlistment pool", () => {
   const slice = (
     prefix: string,

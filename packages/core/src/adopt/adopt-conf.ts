@@ -15,6 +15,7 @@ import { Definitions } from "./definitions.js";
 import { readFailoverPeer } from "./failover-peers.js";
 import { findSubnet, isPool, type FoundSubnet } from "./find-subnet.js";
 import { Findings } from "./findings.js";
+import { placeSharedPools } from "./shared-pools.js";
 import type { AdoptPlan } from "./plan.js";
 import { SettingReader } from "./setting-reader.js";
 import { settingName } from "./settings.js";
@@ -39,7 +40,12 @@ export function adoptDhcpdConf(main: string, files: ConfFiles, host: AdoptingHos
       walk.findings,
     );
   const subnets = walk.adopted(rows.flatMap(({ address }) => (address === null ? [] : [address])));
-  for (const refusal of refusals) walk.findings.addProblem(refusal);
+  const hostAt = new Map(walk.hosts.map(({ node }) => [node.at, node]));
+  for (const { at, message } of refusals) {
+    const node = hostAt.get(at);
+    if (node === undefined) walk.findings.addProblem({ at, message });
+    else walk.findings.add(node, `${message}, so this machine is left out`);
+  }
   return {
     format: "berth-adopt-1",
     subnets,
@@ -77,13 +83,19 @@ class ConfWalk {
       const name = keyword(node.words[0]);
       if (node.body === null && RANGES.has(name)) this.findings.add(node, "a range outside of every subnet");
       else if (node.body === null) this.setting(node);
-      else if (name === "group" || name === "shared-network") this.block(node);
+      else if (name === "group") this.block(node);
+      else if (name === "shared-network") this.sharedNetwork(node);
       else if (name === "host") this.host(node);
       else if (name === "subnet" || name === "subnet6") before = this.subnet(node, before);
       else if (name === "class") this.boot.addClass(node);
       else if (name === "failover") this.peers.set(node.words[2]?.text ?? "", readFailoverPeer(node, this.findings));
       else this.other(node);
     }
+  }
+
+  private sharedNetwork(node: ConfNode): void {
+    placeSharedPools(node, this.findings);
+    this.block({ ...node, body: (node.body ?? []).filter((child) => !isPool(child)) });
   }
 
   /** Names without a domain, or cut down to their host part in the domain of a subnet of this file. */

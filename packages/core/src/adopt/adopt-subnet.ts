@@ -107,7 +107,8 @@ function leaseTimesOf(reader: SettingReader): {
   const seconds = (name: string): number | null => reader.integer(name, LEASE_TIME_MIN, LEASE_TIME_MAX);
   const leaseTime = seconds("default-lease-time") ?? LEASE_TIME;
   const max = seconds("max-lease-time") ?? MAX_LEASE_TIME;
-  if (max < leaseTime) reader.refuse("max-lease-time", `shorter than the usual lease, so Berth takes ${leaseTime} s`);
+  const whose = reader.has("max-lease-time") ? "" : `dhcpd's own max-lease-time of ${MAX_LEASE_TIME} s is `;
+  if (max < leaseTime) reader.refuse("max-lease-time", `${whose}shorter than the usual lease, so Berth takes ${leaseTime} s`);
   const min = seconds("min-lease-time");
   if (min !== null && min > leaseTime) reader.refuse("min-lease-time", "longer than the usual lease");
   const isOwn = min === null || min > leaseTime || min === Math.min(leaseTime, MIN_LEASE_TIME);

@@ -100,7 +100,7 @@ function isAt(fixed: string, node: ConfNode): boolean {
   return (SPELLINGS[fixed] ?? [fixed]).includes(value);
 }
 
-/** `option NAME code NUMBER = TYPE`. */
+/** `option NAME code NUMBER = TYPE`, or `option space NAME`. */
 export function isOptionDefinition({ words }: ConfNode): boolean {
-  return keyword(words[0]) === "option" && keyword(words[2]) === "code";
+  return keyword(words[0]) === "option" && (keyword(words[2]) === "code" || keyword(words[1]) === "space");
 }

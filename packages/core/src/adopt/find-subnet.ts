@@ -30,7 +30,7 @@ interface FoundPool {
 
 /** Null where it is no subnet that a file can have. */
 export function findSubnet(node: ConfNode, findings: Findings): FoundSubnet | null {
-  const prefix = keyword(node.words[0]) === "subnet6" ? prefix6Of(node) : prefixOf(node);
+  const prefix = subnetPrefix(node);
   if (prefix === null) {
     findings.add(node, "not a network and a mask");
     return null;
@@ -48,11 +48,16 @@ export function findSubnet(node: ConfNode, findings: Findings): FoundSubnet | nu
   return { node, prefix, ranges: giving.flatMap(({ ranges }) => ranges), peer };
 }
 
+/** Of a `subnet` or `subnet6`; null where it is none that a file can have. */
+export function subnetPrefix(node: ConfNode): IpPrefix | null {
+  return keyword(node.words[0]) === "subnet6" ? prefix6Of(node) : prefixOf(node);
+}
+
 export function isPool({ body, words }: ConfNode): boolean {
   return body !== null && ["pool", "pool6"].includes(keyword(words[0]));
 }
 
-function isRange({ body, words }: ConfNode): boolean {
+export function isRange({ body, words }: ConfNode): boolean {
   return body === null && ["range", "range6"].includes(keyword(words[0]));
 }
 

@@ -16,7 +16,7 @@ export class Findings {
     this.put({ at: node.at, text: nodeText(node), why });
   }
 
-  addProblem({ at, message }: Problem): void {
+  addProblem({ at, message }: Pick<Problem, "at" | "message">): void {
     this.put({ at, text: "", why: message });
   }
 
