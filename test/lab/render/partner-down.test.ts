@@ -54,6 +54,10 @@ describe("berth-agent partner-down", () => {
       status: 1,
       stderr: expect.stringContaining("partner-not-lost") as string,
     });
+    expect(await agent.partnerDown("192.168.50.0/24")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("no-failover-there") as string, // this folder has no desired state
+    });
     expect(await agent.partnerDown("2")).toMatchObject({
       status: 1,
       stderr: expect.stringContaining("omapi-not-found") as string,

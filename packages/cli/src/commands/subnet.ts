@@ -159,8 +159,11 @@ function subnetText(view: SubnetView, nowMs: number): string {
 /** One line: everything but a snippet's text is short. */
 function dhcpText(dhcp: NonNullable<SubnetView["dhcp"]>): string {
   return Object.entries(dhcp)
-    .map(([name, value]) =>
-      name === "snippet" ? `${name} of ${String(value).split("\n").length} lines` : `${name} ${JSON.stringify(value)}`,
-    )
+    .map(([name, value]) => (name === "snippet" ? `${name} of ${lineCount(String(value))}` : `${name} ${JSON.stringify(value)}`))
     .join(", ");
+}
+
+function lineCount(text: string): string {
+  const lines = text.trimEnd().split("\n").length;
+  return `${lines} ${lines === 1 ? "line" : "lines"}`;
 }

@@ -16,6 +16,8 @@ describe("an operator's snippet", () => {
     'if option user-class = "x" {\n  filename "a";\n} elsif exists host-name {\n filename "b"; }\nelse { filename "c"; }',
     'option domain-name = concat("a", option domain-name);',
     "use-host-decl-names on;",
+    'switch (option host-name) { case "a": filename "a"; break; }',
+    ";;",
     'filename concat("range", option host-name);',
   ])("may say %j", (snippet) => {
     expect(found(snippet)).toEqual([]);
@@ -44,6 +46,9 @@ describe("an operator's snippet", () => {
     ["supersede option unknown-54 c0:00:02:09;", ["snippet-forbidden line 1"]],
     ["if exists host-name {\n option subnet-mask 255.0.0.0;\n}", ["snippet-forbidden line 2"]],
     ["option mine code 224 = text;", ["snippet-forbidden line 1"]],
+    // dhcpd -t takes these.
+    ["foo;", ["snippet-no-statement line 1"]],
+    ["if exists host-name {\n filename;\n}", ["snippet-no-statement line 2"]],
   ])("may not say %j", (snippet, expected) => {
     expect(found(snippet)).toEqual(expected);
   });

@@ -77,6 +77,16 @@ function reviewTokens(tokens: readonly Token[], add: Add): void {
     const word = token.text.toLowerCase();
     const reason = token.kind === "word" && (begins || word === "execute") ? FORBIDDEN.get(word) : undefined;
     if (reason !== undefined) add("snippet-forbidden", token.line, `'${word}' may not stand in a snippet: ${reason}`, LEAVE_OUT);
+    // dhcpd -t takes a statement that is one unknown word, and does nothing with it.
+    const isAlone =
+      begins && token.kind === "word" && tokens[place + 1]?.kind === ";" && reason === undefined && !ALONE.has(word);
+    if (isAlone)
+      add(
+        "snippet-no-statement",
+        token.line,
+        `'${token.text}' alone is no statement of dhcpd.conf`,
+        "complete it, or leave it out",
+      );
     if (begins && SETTERS.has(word)) reviewOption(tokens.slice(place, place + 5), add);
     if (token.kind === "{") open.push(token.line);
     if (token.kind === "}" && open.pop() === undefined) {
@@ -90,6 +100,9 @@ function reviewTokens(tokens: readonly Token[], add: Add): void {
   else if (last !== undefined && !ENDS.has(last.kind))
     add("snippet-unended", last.line, "the last statement does not end", "end it with ';'");
 }
+
+/** The statements of one word that may stand in a snippet, dhcp-eval(5). */
+const ALONE: ReadonlySet<string> = new Set(["break"]);
 
 const ENDS: ReadonlySet<Token["kind"]> = new Set([";", "{", "}"]);
 const SETTERS = new Set(["option", "supersede", "default", "append", "prepend", "send"]);

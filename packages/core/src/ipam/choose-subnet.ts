@@ -39,7 +39,7 @@ export function chooseSubnet(state: LedgerState, wanted: Wanted, observed: Obser
     code: "machine-not-seen",
     at: "subnet",
     message,
-    remedy: "name the subnet, or boot the machine on its rack first",
+    remedy: "name the subnet, boot the machine on its rack first, or import with --only-addressed",
   });
 }
 
