@@ -73,7 +73,7 @@ export class CommitQueue {
   inFlight: readonly LedgerChange[] = [];
   private readonly state: LedgerState;
   private readonly ports: QueuePorts;
-  private readonly committed: (revision: number) => void;
+  private readonly committed: (revision: number, changes: readonly LedgerChange[] | null) => void;
   private waiting: Waiting[] = [];
   private running: Promise<void> | null = null;
   /** The revision in memory. */
@@ -82,13 +82,17 @@ export class CommitQueue {
   private heard = 0;
   private failing = false;
 
-  constructor(stored: { state: LedgerState; revision: number }, ports: QueuePorts, committed: (revision: number) => void) {
+  constructor(
+    stored: { state: LedgerState; revision: number },
+    ports: QueuePorts,
+    committed: (revision: number, changes: readonly LedgerChange[] | null) => void,
+  ) {
     this.state = stored.state;
     this.revision = stored.revision;
     this.ports = ports;
-    this.committed = (revision) => {
+    this.committed = (revision, changes) => {
       this.revision = revision;
-      committed(revision);
+      committed(revision, changes);
     };
   }
 
@@ -129,7 +133,7 @@ export class CommitQueue {
       for (let news = await shared.news(); news !== null; news = await shared.news()) {
         if ("content" in news) this.state.reset(news.content);
         else for (const change of news.changes) this.state.apply(change);
-        this.committed(news.revision);
+        this.committed(news.revision, "content" in news ? null : news.changes);
       }
       this.failing = false;
       return true;
@@ -171,7 +175,7 @@ export class CommitQueue {
         return this.fail(decided, error);
       }
       this.inFlight = [];
-      this.committed(revision);
+      this.committed(revision, changes);
     }
     for (const { waiting, result } of decided) waiting.resolve(result);
   }

@@ -5,9 +5,11 @@ import type {
   Enlisted,
   EnlistRequest,
   EnrollRequest,
+  HardwareAddress,
   IpAddress,
   Imported,
   ImportRequest,
+  LedgerChange,
   Machine,
   MachineChange,
   NameRecord,
@@ -35,25 +37,47 @@ export interface Enrolled {
   readonly warnings?: readonly Problem[];
 }
 
+/** What the ledger has, as of the last commit. */
+export interface LedgerReads {
+  /** These three keep one list until one of their records changes. */
+  subnets(): readonly Subnet[];
+  reservations(): readonly Reservation[];
+  records(): readonly NameRecord[];
+  /** These three make a list of all records, which costs as much as there are. */
+  machines(): readonly Machine[];
+  allocations(): readonly Allocation[];
+  quarantines(): readonly Quarantine[];
+  /** One after the other, over as many turns as its reader likes: each as of the last commit when it is reached. */
+  eachAllocation(): Iterable<Allocation>;
+  /** By id; null when there is none. This and all that follow cost the same in a ledger of any size. */
+  machine(id: string): Machine | null;
+  /** That has this NIC, released ones included. */
+  machineWith(nic: HardwareAddress): Machine | null;
+  allocation(id: string): Allocation | null;
+  allocationsOf(machineId: string): readonly Allocation[];
+  allocationsIn(subnetId: number): readonly Allocation[];
+  /** One in each site that has the address. */
+  allocationsAt(address: IpAddress): readonly Allocation[];
+  /** By full name. */
+  allocationsNamed(name: string): readonly Allocation[];
+  vips(): readonly Allocation[];
+  /** Released addresses that were of the subnet, also those that have rested. */
+  quarantinesIn(subnetId: number): readonly Quarantine[];
+  /** What a NIC held before, likewise. */
+  quarantinesOf(nic: HardwareAddress): readonly Quarantine[];
+  usage(subnetId: number): { readonly allocations: number; readonly quarantines: number };
+  allocationCount(): number;
+}
+
 /**
  * The region's ledger: reads are answered from memory, changes are decided by the core on memory and are durable (fsync) before the promise
  * resolves. A refusal comes back as problems and changes nothing. Changes are serialised; many that arrive in one turn of the event
  * loop share one commit. `by` is who asks, for the audit log, and how; `coordinator`, plainly, when left out. A promise rejects with `EnvironmentError` when
  * the commit failed: then nothing of the group is in memory or in the store.
  */
-export interface Ledger {
+export interface Ledger extends LedgerReads {
   /** Grows by at least one with every committed change. */
   readonly revision: number;
-  subnets(): readonly Subnet[];
-  machines(): readonly Machine[];
-  allocations(): readonly Allocation[];
-  quarantines(): readonly Quarantine[];
-  reservations(): readonly Reservation[];
-  records(): readonly NameRecord[];
-  /** One machine by its id, as of the last commit; null when there is none. Costs the same in a ledger of any size. */
-  machine(id: string): Machine | null;
-  /** What one machine holds, likewise. */
-  allocationsOf(machineId: string): readonly Allocation[];
   /** Who holds an address of a subnet, decided changes included: for advice, not for answers. */
   allocationIn(subnetId: number, address: IpAddress): Allocation | null;
   /** Addresses of a subnet that would be given next, likewise. */
@@ -83,8 +107,8 @@ export interface Ledger {
   unreserve(reference: string, by?: By): Promise<Result<Reservation>>;
   addRecord(request: RecordRequest, by?: By): Promise<Result<Recorded>>;
   removeRecord(reference: string, by?: By): Promise<Result<NameRecord>>;
-  /** Called after each commit, never before it. Returns the way to stop. */
-  onChange(listener: () => void): () => void;
+  /** Called after each commit, never before it, with all that it changed; with null when all may have changed. Returns the way to stop. */
+  onChange(listener: (changes: readonly LedgerChange[] | null) => void): () => void;
   /** Resolves when every change asked for so far is committed or refused. */
   settled(): Promise<void>;
   /** Follows what other coordinators commit to the same database, until aborted. Ends at once where there are none. */

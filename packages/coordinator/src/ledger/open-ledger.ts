@@ -2,7 +2,6 @@ import {
   LedgerState,
   nextAddresses,
   type IpAddress,
-  type LedgerChange,
   type ObservedHolder,
   type PlanFacts,
   type RackView,
@@ -12,8 +11,8 @@ import type { Clock, Log } from "@berth/host";
 import type { Store } from "../store/store.js";
 import { allocationCommands } from "./allocation-commands.js";
 import { CommitQueue } from "./commit-queue.js";
-import { committedAllocationsOf, committedMachine } from "./committed-records.js";
-import type { Ledger } from "./ledger.js";
+import { CommittedView } from "./committed-view.js";
+import type { Ledger, LedgerReads } from "./ledger.js";
 import { machineCommands } from "./machine-commands.js";
 import { nameCommands } from "./name-commands.js";
 import { subnetCommands } from "./subnet-commands.js";
@@ -38,20 +37,15 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
   const { revision, content } = await ports.store.ledger.load();
   const state = new LedgerState(content);
   const view = new CommittedView(state, revision);
-  const queue = new CommitQueue({ state, revision }, { ...ports, store: ports.store.ledger }, (next) => view.committed(next));
+  const queue = new CommitQueue({ state, revision }, { ...ports, store: ports.store.ledger }, (next, changes) =>
+    view.committed(next, changes),
+  );
   view.inFlight = () => queue.inFlight;
   return {
     get revision() {
       return view.revision;
     },
-    subnets: () => view.subnets(),
-    machines: () => view.machines(),
-    allocations: () => view.allocations(),
-    quarantines: () => view.quarantines(),
-    reservations: () => view.reservations(),
-    records: () => view.records(),
-    machine: (id) => committedMachine(state, id, queue.inFlight),
-    allocationsOf: (machineId) => committedAllocationsOf(state, machineId, queue.inFlight),
+    ...reads(view),
     allocationIn: (subnetId, address) => state.spaces.get(subnetId)?.allocations.get(address) ?? null,
     nextAddresses(subnetId) {
       const space = state.spaces.get(subnetId);
@@ -68,58 +62,26 @@ export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
   };
 }
 
-/** What readers see: the state as last committed, its lists built when first asked after a commit. */
-class CommittedView {
-  revision: number;
-  inFlight: () => readonly LedgerChange[] = () => [];
-  private readonly state: LedgerState;
-  private readonly listeners = new Set<() => void>();
-  private readonly lists = new Map<LedgerChange["table"], readonly unknown[]>();
-
-  constructor(state: LedgerState, revision: number) {
-    this.state = state;
-    this.revision = revision;
-  }
-
-  subnets = () => this.list("subnet", this.state.subnets, ({ id }) => id);
-  machines = () => this.list("machine", this.state.machines, ({ id }) => id);
-  allocations = () => this.list("allocation", this.state.allocations, ({ id }) => id);
-  quarantines = () => this.list("quarantine", this.state.quarantines, ({ site, address }) => `${site} ${address}`);
-
-  reservations = () => this.list("reservation", this.state.reservations, ({ id }) => id);
-  records = () => this.list("record", this.state.records, ({ id }) => id);
-
-  committed(revision: number): void {
-    this.revision = revision;
-    this.lists.clear();
-    for (const listener of this.listeners) listener();
-  }
-
-  onChange(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-
-  private list<Key, T>(table: LedgerChange["table"], records: ReadonlyMap<Key, T>, key: (record: T) => Key): readonly T[] {
-    const known = this.lists.get(table) as readonly T[] | undefined;
-    if (known !== undefined) return known;
-    const undone = this.inFlight().filter((change) => change.table === table);
-    const committed = undone.length === 0 ? records : withoutChanges(records, undone, key);
-    const list = [...committed.values()];
-    this.lists.set(table, list);
-    return list;
-  }
-}
-
-function withoutChanges<Key, T>(
-  records: ReadonlyMap<Key, T>,
-  changes: readonly LedgerChange[],
-  key: (record: T) => Key,
-): ReadonlyMap<Key, T> {
-  const before = new Map(records);
-  for (const change of [...changes].reverse()) {
-    if (change.after !== null) before.delete(key(change.after as T));
-    if (change.before !== null) before.set(key(change.before as T), change.before as T);
-  }
-  return before;
+function reads(view: CommittedView): LedgerReads {
+  return {
+    subnets: view.subnets,
+    machines: () => [...view.eachMachine()],
+    allocations: () => [...view.eachAllocation()],
+    quarantines: () => [...view.eachQuarantine()],
+    reservations: view.reservations,
+    records: view.records,
+    eachAllocation: view.eachAllocation,
+    machine: view.machine,
+    machineWith: view.machineWith,
+    allocation: view.allocation,
+    allocationsOf: view.allocationsOf,
+    allocationsIn: view.allocationsIn,
+    allocationsAt: view.allocationsAt,
+    allocationsNamed: view.allocationsNamed,
+    vips: view.vips,
+    quarantinesIn: view.quarantinesIn,
+    quarantinesOf: view.quarantinesOf,
+    usage: view.usage,
+    allocationCount: view.allocationCount,
+  };
 }

@@ -5,6 +5,7 @@ import {
   prefixContains,
   shareParts,
   slicesIn,
+  ZoneComposer,
   type DesiredState,
   type IpAddress,
   type PlanFacts,
@@ -19,6 +20,7 @@ import type { Ledger } from "../ledger/ledger.js";
 import type { DesiredRecord, SerialRecord, Store } from "../store/store.js";
 import { ContentDigests } from "./content-digest.js";
 import { PlanMemory } from "./plan-memory.js";
+import { PlannedFacts, type PlannedLedger } from "./planned-facts.js";
 import { Wakeup } from "./wakeup.js";
 import { Withdrawals } from "./withdrawals.js";
 
@@ -42,8 +44,7 @@ export interface Planner extends PlanFacts {
 }
 
 export interface PlannerPorts {
-  readonly ledger: Pick<Ledger, "subnets" | "allocations" | "quarantines" | "onChange"> &
-    Partial<Pick<Ledger, "reservations" | "records">>;
+  readonly ledger: PlannedLedger & Pick<Ledger, "subnets" | "reservations" | "records" | "onChange">;
   readonly racks: () => readonly RackView[];
   readonly store: Pick<Store, "plans">;
   readonly clock: Clock;
@@ -73,18 +74,25 @@ class LedgerPlanner implements Planner {
   readonly #memory: PlanMemory;
   readonly #wakeup: Wakeup;
   readonly #digests = new ContentDigests();
+  readonly #composer = new ZoneComposer();
+  readonly #facts: PlannedFacts;
   readonly #withdrawals = new Withdrawals();
   readonly #listeners = new Set<(rackId: string) => void>();
   #problems: readonly Problem[] = [];
 
   constructor(ports: PlannerPorts, memory: PlanMemory) {
     this.#ports = ports;
+    this.#facts = new PlannedFacts(ports.ledger);
     this.#memory = memory;
     this.#wakeup = new Wakeup(ports.clock);
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const stop = this.#ports.ledger.onChange(() => this.#wakeup.nudge());
+    this.#facts.forget(null); // nobody told of what changed before
+    const stop = this.#ports.ledger.onChange((changes) => {
+      this.#facts.forget(changes);
+      this.#wakeup.nudge();
+    });
     try {
       let failing = false;
       while (!signal.aborted) {
@@ -148,17 +156,12 @@ class LedgerPlanner implements Planner {
   async #pass(): Promise<number> {
     const { ledger, racks, store, clock, policy, topology } = this.#ports;
     const now = clock.now();
-    const ledgerView = {
-      subnets: ledger.subnets(),
-      allocations: ledger.allocations(),
-      quarantines: ledger.quarantines(),
-      reservations: ledger.reservations?.() ?? [],
-      records: ledger.records?.() ?? [],
-    };
     const views = racks();
+    const lists = { subnets: ledger.subnets(), reservations: ledger.reservations(), records: ledger.records() };
+    const sources = { ...lists, facts: this.#facts, composer: this.#composer, racks: views, now, policy };
     const merged = topology === undefined ? {} : { topology: topology() };
     const before = [...this.#memory.states()];
-    const plan = planRacks({ ...ledgerView, racks: views, now, policy, ...merged }, slicesIn(before), pairsIn(before));
+    const plan = planRacks({ ...sources, ...merged }, slicesIn(before), pairsIn(before));
     this.#problems = plan.problems;
     const { desired, serials } = this.#number(plan, views, now);
     if (desired.length > 0 || serials.length > 0) await store.plans.save(desired, serials);

@@ -11,6 +11,7 @@ import {
   reportOf,
   serversOf,
   type IpAddress,
+  type LedgerChange,
   type ObservedHolder,
   type RackView,
   type RegionKnowledge,
@@ -45,7 +46,7 @@ export interface TopologyKeeper {
 
 export interface TopologyKeeperPorts {
   readonly registry: Pick<RackRegistry, "views" | "view" | "onChange">;
-  readonly ledger: Pick<Ledger, "allocations" | "onChange">;
+  readonly ledger: Pick<Ledger, "vips" | "onChange">;
   readonly store: Pick<Store, "topology">;
   readonly clock: Clock;
   readonly log: Log;
@@ -93,7 +94,8 @@ class MergedTopology implements TopologyKeeper {
     this.#wakeup = new Wakeup(ports.clock);
     for (const view of ports.registry.views()) this.#taken.set(view.id, { ...view, connected: false });
     ports.registry.onChange((id) => this.#takeRack(id));
-    ports.ledger.onChange(() => {
+    ports.ledger.onChange((changes) => {
+      if (changes?.some(isOfVip) === false) return;
       this.#ledgerChanged = true;
       this.#wakeup.nudge();
     });
@@ -228,10 +230,13 @@ class MergedTopology implements TopologyKeeper {
 }
 
 function knowledgeOf({ addresses, ledger }: Pick<TopologyKeeperPorts, "addresses" | "ledger">): RegionKnowledge {
-  const vips = ledger.allocations().filter(({ kind }) => kind === "vip");
   return {
     real: new Set(addresses.real),
     vips: new Set(addresses.vips),
-    ledgerVips: new Set(vips.map(({ address }) => address)),
+    ledgerVips: new Set(ledger.vips().map(({ address }) => address)),
   };
+}
+
+function isOfVip(change: LedgerChange): boolean {
+  return change.table === "allocation" && (change.before?.kind === "vip" || change.after?.kind === "vip");
 }

@@ -1,12 +1,12 @@
-import type { Allocation } from "@berth/core";
+import type { Allocation, LedgerChange } from "@berth/core";
 
 export interface UnverifiedScanPorts {
-  /** In the order in which they were made. */
-  allocations(): readonly Allocation[];
+  /** One after the other, over as many turns as it takes. */
+  eachAllocation(): Iterable<Allocation>;
   isUnverified(allocation: Allocation): boolean;
 }
 
-/** Allocations looked at in one pass: the newest, and so many more of the others each time. */
+/** The newest allocations are looked at in every pass, and so many more of the others each time. */
 const NEWEST = 512;
 const OTHERS = 2_048;
 /** Found and not yet verified; with more, the scan waits until some are. */
@@ -16,23 +16,54 @@ const PENDING_MAX = 1_024;
 export class UnverifiedScan {
   private readonly ports: UnverifiedScanPorts;
   private pending = new Map<string, Allocation>();
-  private next = 0;
+  /** Made since the start, oldest first. */
+  private readonly newest = new Map<string, Allocation>();
+  private rest: Iterator<Allocation, undefined> | null = null;
 
   constructor(ports: UnverifiedScanPorts) {
     this.ports = ports;
   }
 
+  /** What was committed: an allocation that is gone or another is waited for no longer. */
+  note(changes: readonly LedgerChange[]): void {
+    for (const change of changes) {
+      if (change.table !== "allocation") continue;
+      if (change.before !== null) this.forget(change.before.id);
+      if (change.after !== null) this.newest.set(change.after.id, change.after);
+    }
+    for (const id of this.newest.keys()) {
+      if (this.newest.size <= NEWEST) break;
+      this.newest.delete(id);
+    }
+  }
+
+  /** All may be other than they were. */
+  restart(): void {
+    this.pending.clear();
+    this.newest.clear();
+    this.rest = null;
+  }
+
   /** Those that wait to be probed now. */
   pass(): readonly Allocation[] {
-    const all = this.ports.allocations();
     const kept = [...this.pending.values()].filter((allocation) => this.ports.isUnverified(allocation));
     this.pending = new Map(kept.map((allocation) => [allocation.id, allocation]));
-    for (const allocation of all.slice(-NEWEST)) this.look(allocation);
-    const first = this.next < all.length ? this.next : 0;
-    const part = all.slice(first, first + OTHERS);
-    for (const allocation of part) this.look(allocation);
-    this.next = first + part.length;
+    for (const allocation of this.newest.values()) this.look(allocation);
+    for (let looked = 0; looked < OTHERS; looked++) {
+      this.rest ??= this.ports.eachAllocation()[Symbol.iterator]();
+      const next = this.rest.next();
+      if (next.done === true) {
+        this.rest = null;
+        break;
+      }
+      this.look(next.value);
+    }
     return [...this.pending.values()];
+  }
+
+  private forget(id: string): void {
+    this.pending.delete(id);
+    this.newest.delete(id);
   }
 
   private look(allocation: Allocation): void {

@@ -42,7 +42,7 @@ export interface WireKeeperPorts {
   readonly records: WireRecords;
   /** Up to which save they are loaded. */
   readonly mark: number;
-  readonly ledger: Pick<Ledger, "subnets" | "allocations" | "allocationIn" | "nextAddresses" | "machine" | "onChange">;
+  readonly ledger: Pick<Ledger, "subnets" | "eachAllocation" | "allocationIn" | "nextAddresses" | "machine" | "onChange">;
   readonly registry: Pick<RackRegistry, "views" | "view" | "onChange">;
   readonly store: WireStore;
   readonly clock: Clock;
@@ -79,11 +79,15 @@ class KeptWire implements WireKeeper {
     this.#mark = ports.mark;
     this.#wakeup = new Wakeup(ports.clock);
     this.#scan = new UnverifiedScan({
-      allocations: () => ports.ledger.allocations(),
+      eachAllocation: () => ports.ledger.eachAllocation(),
       isUnverified: (allocation) => this.verification(allocation) === "unverified",
     });
     for (const record of ports.records.all()) this.#judge(record);
-    ports.ledger.onChange(() => this.#wakeup.nudge());
+    ports.ledger.onChange((changes) => {
+      if (changes === null) this.#scan.restart();
+      else this.#scan.note(changes);
+      this.#wakeup.nudge();
+    });
     ports.registry.onChange(() => this.#wakeup.nudge());
   }
 

@@ -40,6 +40,7 @@ export class LedgerState {
   readonly machinesByName = new IndexOf<string, string>();
   readonly allocationByOwner = new Map<string, Allocation>();
   readonly allocationByName = new Map<string, Allocation>();
+  readonly vips = new Set<string>();
   readonly allocationsOfMachine = new IndexOf<string, string>();
   readonly subnetsByDomain = new IndexOf<string, number>();
   readonly recordsByName = new IndexOf<string, NameRecord>();
@@ -180,6 +181,7 @@ export class LedgerState {
   private applyAllocation(before: Allocation | null, after: Allocation | null): void {
     if (before !== null) {
       this.allocations.delete(before.id);
+      this.vips.delete(before.id);
       if (this.allocationByOwner.get(before.ownerKey)?.id === before.id) this.allocationByOwner.delete(before.ownerKey);
       if (this.allocationByName.get(before.name)?.id === before.id) this.allocationByName.delete(before.name);
       for (const holder of holdersOf(before)) this.allocationsOfMachine.remove(holder, before.id);
@@ -187,6 +189,7 @@ export class LedgerState {
     }
     if (after !== null) {
       this.allocations.set(after.id, after);
+      if (after.kind === "vip") this.vips.add(after.id);
       this.allocationByOwner.set(after.ownerKey, after);
       this.allocationByName.set(after.name, after);
       for (const holder of holdersOf(after)) this.allocationsOfMachine.add(holder, after.id);

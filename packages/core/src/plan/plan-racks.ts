@@ -1,7 +1,7 @@
 import { compareAddresses, type IpAddress } from "../address/ip.js";
 import { prefixContains, type IpPrefix } from "../address/prefix.js";
 import type { DesiredState, DesiredSubnet } from "../desired/schema.js";
-import { composeZones, type UnnumberedZone } from "../dns/compose.js";
+import type { UnnumberedZone } from "../dns/compose.js";
 import type { Subnet } from "../ipam/model.js";
 import type { Problem } from "../problem.js";
 import type { RackView } from "../topology/rack-view.js";
@@ -10,6 +10,7 @@ import { retiredLeases } from "./retired-leases.js";
 import { pairSubnets, type Pairing, type Pairs } from "./pair-racks.js";
 import { planSubnet } from "./plan-subnet.js";
 import { serverAddresses, serversOf, sitesOf, type PlanSources, type SiteView } from "./site-view.js";
+import { ZoneComposer } from "./zone-composer.js";
 
 /** A desired state without its number and its zones, which all racks of the site share. */
 export type RackContent = Omit<DesiredState, "generation" | "zones">;
@@ -36,13 +37,12 @@ export interface RegionPlan {
 export function planRacks(sources: PlanSources, previous: Slices, previousPairs: Pairs = new Map()): RegionPlan {
   const problems: Problem[] = [];
   const changesAt: number[] = [];
+  const composer = sources.composer ?? new ZoneComposer();
   const sites = sitesOf(sources).map((view): SitePlan => {
-    const zones = composeZones({
-      subnets: view.subnets,
-      allocations: view.subnets.flatMap(({ id }) => view.allocations.get(id) ?? []),
-      records: sources.records ?? [],
-      servers: view.racks.map((rack) => ({ name: rack.name, addresses: serverAddresses(view, rack) })),
-    });
+    const servers = view.racks.map((rack) => ({ name: rack.name, addresses: serverAddresses(view, rack) }));
+    const isServed = servers.some(({ addresses }) => addresses.length > 0);
+    const named = isServed ? view.subnets.map((subnet) => view.facts.holdsOf(subnet).named) : [];
+    const zones = composer.compose(view.site, { subnets: view.subnets, named, records: sources.records ?? [], servers });
     const slices = slicesOf(view, previous);
     const unsure = [...view.servers.values()].flatMap((lists) => lists.problems);
     problems.push(...zones.problems, ...unsure, ...checkServed(view, slices));

@@ -3,13 +3,14 @@ import { prefixContains, rangeContains, type IpPrefix, type IpRange } from "../a
 import { intersectRanges, mergeRanges, rangeSize } from "../address/ranges.js";
 import type { DesiredFailover } from "../desired/dhcp-settings.js";
 import type { DesiredHost, DesiredSubnet } from "../desired/schema.js";
-import type { Allocation, Subnet } from "../ipam/model.js";
+import type { Subnet } from "../ipam/model.js";
 import { leaseBlocksUntil, leaseHolder } from "../ipam/observed.js";
 import { keptAddresses } from "../topology/kept-addresses.js";
 import type { RackView } from "../topology/rack-view.js";
 import { assert } from "../problem.js";
 import type { PairedRacks } from "./pair-racks.js";
 import { addressFor, serversOf, type SiteView } from "./site-view.js";
+import { withoutAddresses } from "./subnet-holds.js";
 
 export interface PlannedSubnet {
   readonly subnet: DesiredSubnet;
@@ -106,11 +107,11 @@ function excludedFrom(window: IpRange, subnet: Subnet, place: Noting): Excluded 
   const add = (address: IpAddress): void => {
     if (rangeContains(window, address)) excluded.add(address);
   };
-  for (const { address } of view.allocations.get(subnet.id) ?? []) add(address);
+  for (const address of view.facts.holdsOf(subnet).inWindow) add(address);
   for (const address of [subnet.gateway, ...(subnet.dns ?? []), ...(subnet.ntp ?? [])]) if (address !== null) add(address);
   const kept = [...subnet.reserved, ...(view.reservations.get(subnet.id) ?? [])];
   const reserved = kept.flatMap((range) => intersectRanges(range, window) ?? []);
-  for (const { address, until } of view.quarantines.get(subnet.id) ?? []) {
+  for (const { address, until } of view.facts.quarantinesIn(subnet.id)) {
     if (until <= now || !rangeContains(window, address)) continue;
     add(address);
     changesAt.push(until);
@@ -163,21 +164,22 @@ function inRuns6(addresses: ReadonlySet<IpAddress>, ranges: readonly IpRange[]):
 }
 
 /** One declaration a NIC, except for addresses that the last dynamic holder may still use: dhcpd would give them to two. */
-function hostsOf(subnet: Subnet, place: Noting): DesiredHost[] {
+function hostsOf(subnet: Subnet, { view, now, changesAt }: Noting): DesiredHost[] {
   if (subnet.mode === "off" || subnet.mode === "observe") return [];
-  return (place.view.allocations.get(subnet.id) ?? []).flatMap((allocation) => {
-    if (allocation.kind === "vip" || allocation.delivery === "config" || isStillHeld(allocation, place)) return [];
-    const { address, name } = allocation;
-    return allocation.nics.map((hardwareAddress): DesiredHost => ({ hardwareAddress, address, name }));
-  });
-}
-
-function isStillHeld({ address, nics }: Allocation, { view, now, changesAt }: Noting): boolean {
+  const { hosts } = view.facts.holdsOf(subnet);
+  const held = new Set<IpAddress>();
   for (const rack of view.racks) {
-    const holder = leaseHolder(rack, address, { nics, now });
-    if (holder === null) continue;
-    if (holder.until !== null) changesAt.push(holder.until);
-    return true;
+    if (rack.leases.size === 0) continue;
+    for (let at = 0, next = 0; at < hosts.length; at = next) {
+      const address = hosts[at]?.address;
+      for (next = at + 1; hosts[next]?.address === address; ) next++;
+      if (address === undefined || held.has(address) || !rack.leases.has(address)) continue;
+      const nics = hosts.slice(at, next).map(({ hardwareAddress }) => hardwareAddress);
+      const holder = leaseHolder(rack, address, { nics, now });
+      if (holder === null) continue;
+      if (holder.until !== null) changesAt.push(holder.until);
+      held.add(address);
+    }
   }
-  return false;
+  return withoutAddresses(hosts, held);
 }

@@ -1,22 +1,23 @@
 import type { IpAddress } from "../address/ip.js";
-import { compareAddresses } from "../address/ip.js";
 import { prefixAround, type IpPrefix } from "../address/prefix.js";
 import { publishAddresses, publishedAddress } from "../interface/publish-addresses.js";
 import { byFitness, realAddressOn } from "../interface/real-address-on.js";
 import type { AddressVerdict } from "../interface/verdict.js";
-import type { Allocation, NameRecord, Quarantine, Reservation, Subnet } from "../ipam/model.js";
+import type { NameRecord, Reservation, Subnet } from "../ipam/model.js";
 import { relayServerOf, servedSubnets } from "../ipam/served-subnets.js";
 import { rackVerdicts } from "../topology/fleet-verdict.js";
 import { topologyOf } from "../topology/from-rack-views.js";
 import type { RackView } from "../topology/rack-view.js";
 import { serversFor, type ServerLists } from "../topology/servers-for.js";
 import type { Topology } from "../topology/topology.js";
+import { groupBy, listedFacts, type LedgerFacts, type LedgerLists } from "./ledger-facts.js";
+import type { ZoneComposer } from "./zone-composer.js";
 
 /** Everything a plan is made from. Equal sources give equal plans. */
-export interface PlanSources {
+export type PlanSources = PlanCircumstances & (LedgerLists | { readonly facts: LedgerFacts });
+
+interface PlanCircumstances {
   readonly subnets: readonly Subnet[];
-  readonly allocations: readonly Allocation[];
-  readonly quarantines: readonly Quarantine[];
   /** Left out, there are none. */
   readonly reservations?: readonly Reservation[];
   readonly records?: readonly NameRecord[];
@@ -26,6 +27,8 @@ export interface PlanSources {
   readonly policy: PlanPolicy;
   /** All racks' reports merged over time; left out, one is made of the racks' newest reports alone. */
   readonly topology?: Topology;
+  /** Left out, zones are composed as if for the first time. */
+  readonly composer?: ZoneComposer;
 }
 
 /** What an operator set for the whole region. */
@@ -42,9 +45,7 @@ export interface PlanPolicy {
 export interface SiteView {
   readonly site: string;
   readonly subnets: readonly Subnet[];
-  /** By subnet, in the order of their addresses. */
-  readonly allocations: ReadonlyMap<number, readonly Allocation[]>;
-  readonly quarantines: ReadonlyMap<number, readonly Quarantine[]>;
+  readonly facts: LedgerFacts;
   readonly reservations: ReadonlyMap<number, readonly Reservation[]>;
   /** Racks that reported interfaces, longest joined first. A rack that never did cannot be planned for. */
   readonly racks: readonly RackView[];
@@ -57,12 +58,10 @@ export interface SiteView {
 /** The sites in the sources, by name. */
 export function sitesOf(sources: PlanSources): readonly SiteView[] {
   const names = [...new Set([...sources.subnets, ...sources.racks].map(({ site }) => site))].sort();
-  const allocations = groupBy(sources.allocations.toSorted(byAddress), ({ subnetId }) => subnetId);
-  const ledgerVips = new Set(sources.allocations.filter(({ kind }) => kind === "vip").map(({ address }) => address));
+  const facts = "facts" in sources ? sources.facts : listedFacts(sources);
   const reported = sources.racks.filter(({ interfaces }) => interfaces.length > 0);
-  const topology = sources.topology ?? topologyOf(reported, sources.now, { ledgerVips });
-  const quarantines = groupBy(sources.quarantines.toSorted(byAddress), ({ subnetId }) => subnetId);
-  const reservations = groupBy(sources.reservations ?? [], ({ subnetId }) => subnetId);
+  const topology = sources.topology ?? topologyOf(reported, sources.now, { ledgerVips: new Set(facts.vips()) });
+  const reservations = groupBy(sources.reservations ?? [], ({ subnetId }) => [subnetId]);
   return names.map((site): SiteView => {
     const subnets = sources.subnets.filter((subnet) => subnet.site === site).sort((a, b) => a.id - b.id);
     const racks = reported.filter((rack) => rack.site === site).sort(byJoin);
@@ -72,7 +71,7 @@ export function sitesOf(sources: PlanSources): readonly SiteView[] {
       const serving = racks.filter(({ id }) => served.get(id)?.includes(subnet) === true).map(({ id }) => id);
       if (serving.length > 0) servers.set(subnet.id, serverLists(subnet, { topology, policy: sources.policy }, serving));
     }
-    return { site, subnets, allocations, quarantines, reservations, racks, served, servers, topology };
+    return { site, subnets, facts, reservations, racks, served, servers, topology };
   });
 }
 
@@ -128,18 +127,4 @@ function serverLists(
 
 function byJoin(a: RackView, b: RackView): number {
   return a.joinedAt - b.joinedAt || (a.id < b.id ? -1 : 1);
-}
-
-function byAddress(a: { readonly address: IpAddress }, b: { readonly address: IpAddress }): number {
-  return compareAddresses(a.address, b.address);
-}
-
-function groupBy<Key, T>(items: readonly T[], keyOf: (item: T) => Key): Map<Key, T[]> {
-  const groups = new Map<Key, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }

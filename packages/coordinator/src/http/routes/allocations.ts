@@ -47,9 +47,8 @@ function readRoutes(api: ApiServer, ports: ApiPorts): void {
     (request) => {
       const { kind, machine, subnet } = request.query;
       const subnetId = subnet === undefined ? null : findSubnet(ledger, subnet).id;
-      const found = ledger
-        .allocations()
-        .filter((allocation) => subnetId === null || allocation.subnetId === subnetId)
+      const listed = subnetId === null ? ledger.allocations() : ledger.allocationsIn(subnetId);
+      const found = listed
         .filter((allocation) => kind === undefined || allocation.kind === kind)
         .filter(({ machineId, owners }) => machine === undefined || machineId === machine || owners.includes(machine));
       const page = pageOf(found, ({ address, id }) => `${addressSortKey(address)} ${id}`, request.query);
@@ -119,8 +118,10 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
 }
 
 function requireAllocation(ledger: Ledger, reference: string): Allocation {
-  const name = (parseIpAddress(reference) ?? reference).toLowerCase();
-  const found = ledger.allocations().filter((allocation) => [allocation.id, allocation.address, allocation.name].includes(name));
+  const address = parseIpAddress(reference);
+  const name = reference.toLowerCase();
+  const byName = [...[ledger.allocation(name) ?? []].flat(), ...ledger.allocationsNamed(name)];
+  const found = address === null ? byName : ledger.allocationsAt(address);
   const [allocation, ...others] = found;
   if (allocation === undefined) {
     throw new ApiRefusal(404, [

@@ -126,10 +126,8 @@ export function findSubnet(ledger: Ledger, reference: string): Subnet {
 }
 
 function subnetViewer(ledger: Ledger, racks: readonly RackView[]): (subnet: Subnet) => SubnetView {
-  const allocations = countBy(ledger.allocations().map(({ subnetId }) => subnetId));
-  const quarantined = countBy(ledger.quarantines().map(({ subnetId }) => subnetId));
   const attached = racksByPrefix(racks);
-  return (subnet) => ({
+  const view = (subnet: Subnet, { allocations, quarantines }: ReturnType<Ledger["usage"]>): SubnetView => ({
     id: subnet.id,
     prefix: subnet.prefix,
     site: subnet.site,
@@ -145,16 +143,11 @@ function subnetViewer(ledger: Ledger, racks: readonly RackView[]): (subnet: Subn
     maxLeaseTime: subnet.maxLeaseTime,
     dhcp: subnet.dhcp ?? null,
     createdAt: isoTime(subnet.createdAt),
-    allocations: allocations.get(subnet.id) ?? 0,
-    quarantined: quarantined.get(subnet.id) ?? 0,
+    allocations,
+    quarantined: quarantines,
     racks: [...(attached.get(`${subnet.site} ${subnet.prefix}`) ?? [])].sort(),
   });
-}
-
-function countBy(ids: readonly number[]): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-  return counts;
+  return (subnet) => view(subnet, ledger.usage(subnet.id));
 }
 
 function racksByPrefix(racks: readonly RackView[]): Map<string, Set<string>> {

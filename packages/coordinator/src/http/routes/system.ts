@@ -64,7 +64,7 @@ function viewStatus(ports: ApiPorts): StatusView {
     now: isoTime(now),
     revision: ledger.revision,
     subnets: ledger.subnets().length,
-    allocations: ledger.allocations().length,
+    allocations: ledger.allocationCount(),
     leasesInUse: [...reportedLeases(racks)].filter((entry) => leaseInUse(entry, now)).length,
     machines: {
       sighted: count("sighted"),

@@ -43,7 +43,7 @@ function readRoutes(api: ApiServer, { ledger, topology, vipMoves }: ApiPorts): v
       },
     },
     (request) => {
-      const vips = viewVips({ topology: topology(), subnets: ledger.subnets(), allocations: ledger.allocations() });
+      const vips = viewVips({ topology: topology(), subnets: ledger.subnets(), allocations: ledger.vips() });
       return pageOf(vips, ({ address, site }) => `${site} ${addressSortKey(ipAddress(address))}`, request.query);
     },
   );
