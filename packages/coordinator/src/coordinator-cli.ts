@@ -19,7 +19,8 @@ export interface CoordinatorCliPorts {
   readonly clock: Clock;
   readonly commands: Commands;
   readonly journal: boolean;
-  readonly signal: AbortSignal;
+  /** Asked for once by what lives until it is told to end. */
+  endingSignal(): AbortSignal;
   stdout(text: string): void;
   stderr(text: string): void;
   exitWith(code: ExitCode): void;
@@ -69,9 +70,10 @@ export function createCoordinatorCli(ports: CoordinatorCliPorts): Command {
     .action(async (options: ServeOptions) => {
       const config = await readConfig(options, ports);
       if (config === null) return;
+      const signal = ports.endingSignal();
       const log = createLog({ level: config.log.level, journal: ports.journal, write: (line) => ports.stderr(line) });
       const coordinator = await createCoordinator(config, { ...ports, log });
-      await coordinator.run(ports.signal);
+      await coordinator.run(signal);
     });
   addRegionCommands(program, ports, (options) => readConfig(options, ports));
   return program;

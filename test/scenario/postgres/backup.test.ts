@@ -81,6 +81,29 @@ test("a region moves from SQLite to PostgreSQL and back, whole, and goes on from
   await again.close();
 });
 
+test("of restores at once into one database one fills it, a coordinator that waits there follows, and its numbers go on", async () => {
+  const first = { data: join(folder, "race"), database: null };
+  const store = await createSqliteStore(first.data, ports);
+  const ledger = await openLedger({ ...ports, store, racks: () => [] });
+  await ledger.createSubnet({ prefix: "10.0.0.0/16", domain: "example.com", mode: "static" });
+  for (let number = 1; number <= 20; number++) await ledger.enroll({ nics: [nic(number)], subnet: "1" });
+  const file = join(folder, "race.backup");
+  await writeBackup(first, file, systemClock);
+  await store.close();
+
+  const place = await postgresPlace("race");
+  const shared = await createPostgresStore(place.database, ports);
+  const waiting = await openLedger({ ...ports, store: shared, racks: () => [] });
+  const outcomes = await Promise.allSettled(Array.from({ length: 4 }, () => restoreBackup(place, file, systemClock)));
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  for (const outcome of outcomes)
+    if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "store-not-empty" });
+  expect(await waiting.enroll({ nics: [nic(2)], subnet: "1" })).toMatchObject({ ok: true, value: { created: false } });
+  expect(await waiting.enroll({ nics: [nic(99)], subnet: "1" })).toMatchObject({ ok: true, value: { created: true } });
+  expect(await checkRegion(place, systemClock)).toMatchObject({ findings: [], allocations: 21 });
+  await shared.close();
+});
+
 test("a backup of PostgreSQL under load is one moment: no allocation without its machine", async () => {
   const place = await postgresPlace("busy");
   const store = await createPostgresStore(place.database, ports);

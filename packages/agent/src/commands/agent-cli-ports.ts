@@ -15,6 +15,6 @@ export interface AgentCliPorts {
   stdout(text: string): void;
   stderr(text: string): void;
   exitWith(code: ExitCode): void;
-  /** Aborted when the program is asked to end (SIGINT, SIGTERM). */
-  readonly signal: AbortSignal;
+  /** Aborted when the program is asked to end (SIGINT, SIGTERM). Who does not ask for it is killed by them. */
+  endingSignal(): AbortSignal;
 }

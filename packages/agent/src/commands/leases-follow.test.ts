@@ -80,7 +80,7 @@ function start(json: boolean): void {
     clock: systemClock,
     stdout: (text: string) => void (out += text),
     stderr: (text: string) => void (err += text),
-    signal: stop.signal,
+    endingSignal: () => stop.signal,
   };
   ended = followLeasesFile({ file, json }, ports);
 }

@@ -6,7 +6,7 @@ import { isKeaFile } from "../observe/leases/read-leases.js";
 import type { LeaseChange, LeaseFollower } from "../observe/leases/model.js";
 import type { AgentCliPorts } from "./agent-cli-ports.js";
 
-export type LeasesFollowPorts = Pick<AgentCliPorts, "clock" | "stdout" | "stderr" | "signal">;
+export type LeasesFollowPorts = Pick<AgentCliPorts, "clock" | "stdout" | "stderr" | "endingSignal">;
 
 /**
  * `berth-agent leases FILE --follow`: prints the table, then every change until the program is asked to end. A file that is not there yet
@@ -26,7 +26,7 @@ export async function followLeasesFile(
     const lines = change.keys.map((key) => print({ key, lease: follower.lease(key), reset: isFirst(change, key), now }));
     if (lines.length > 0) ports.stdout(lines.join(""));
   });
-  await follower.run(ports.signal);
+  await follower.run(ports.endingSignal());
 }
 
 /** A file that cannot be read now is the follower's to tell of. */

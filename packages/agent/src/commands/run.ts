@@ -14,12 +14,13 @@ export function registerRun(program: Command, ports: AgentCliPorts): void {
     .description("run the agent: watch interfaces and leases, keep dhcpd and named right, talk to the region")
     .option("--config <file>", "configuration file; agent.reference.yaml documents every key", DEFAULT_CONFIG)
     .action(async ({ config: path }: { readonly config: string }) => {
+      const signal = ports.endingSignal();
       const config = await requireConfig(path, ports);
       if (config === null) return;
       const { files, commands, clock, pid, hostname, journal } = ports;
       const log = createLog({ level: config.log.level, journal, write: (line) => ports.stderr(line) });
       const agent = await createAgent(config, { files, commands, clock, log, pid, hostname });
-      await agent.run(ports.signal);
+      await agent.run(signal);
     });
 }
 

@@ -1,7 +1,8 @@
 import { ipAddress, parseHardwareAddress, type HardwareAddress } from "@berth/core";
 import { silentLog, systemClock } from "@berth/host";
 import SqliteDatabase from "better-sqlite3";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -60,7 +61,6 @@ test("a backup of a region in use is restored into a new folder, all of it", asy
   const rows = await writeBackup(placeOf("first"), file, systemClock);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await examineBackup(file)).toMatchObject({ rows });
-  expect((await readdir(join(folder, "first"))).filter((name) => name.includes("backup"))).toEqual([]);
   expect(await restoreBackup(placeOf("second"), file, systemClock)).toBe(rows);
   await store.close();
   store = await createSqliteStore(join(folder, "second"), ports);
@@ -85,6 +85,65 @@ test("a backup taken while machines are enrolled is one moment: no allocation wi
   }
   stopped = true;
   await load;
+});
+
+test("backups and checks at the same time do not disturb each other, also into one file", async () => {
+  await fill(200);
+  const file = join(folder, "region.backup");
+  const place = placeOf("first");
+  for (let round = 0; round < 3; round++) {
+    const both = await Promise.all([
+      ...Array.from({ length: 3 }, () => writeBackup(place, file, systemClock)),
+      writeBackup(place, join(folder, "other.backup"), systemClock),
+    ]);
+    const checks = await Promise.all(Array.from({ length: 3 }, () => checkRegion(place, systemClock)));
+    expect(new Set(both).size).toBe(1);
+    expect(checks.map(({ findings }) => findings)).toEqual([[], [], []]);
+    expect(await examineBackup(file)).toMatchObject({ rows: both[0] });
+  }
+  expect((await readdir(folder)).sort()).toEqual(["first", "other.backup", "region.backup"]);
+});
+
+test("what a killed backup left is removed by the next one, what another one is writing is not", async () => {
+  await fill(1);
+  const file = join(folder, "region.backup");
+  for (const name of ["old", "new"]) await writeFile(`${file}.${name}.part`, "x");
+  await utimes(`${file}.old.part`, 1000, 1000);
+  await writeBackup(placeOf("first"), file, systemClock);
+  expect((await readdir(folder)).sort()).toEqual(["first", "region.backup", "region.backup.new.part"]);
+});
+
+/** A backup with a right digest over lines that we did not write. */
+function resealed(text: string, change: (lines: readonly string[]) => readonly string[]): string {
+  const lines = change(text.trimEnd().split("\n").slice(0, -1));
+  const content = `${lines.join("\n")}\n`;
+  const trailer = { rows: lines.length - 1, sha256: createHash("sha256").update(content).digest("hex") };
+  return `${content}${JSON.stringify(trailer)}\n`;
+}
+
+test.each<[string, (lines: readonly string[]) => readonly string[]]>([
+  ["rows of a table that is none", (lines) => [...lines, '["nosuch",{"a":1}]']],
+  ["steps of the schema", (lines) => [...lines, '["kysely_migration",{"name":"9999-x","timestamp":"x"}]']],
+  ["a column that is none", (lines) => [...lines, '["rack",{"a\\"; drop table rack; --":1}]']],
+  ["a row twice", (lines) => [...lines, lines.at(-1) ?? ""]],
+  ["an allocation without its machine", (lines) => lines.filter((line) => !line.startsWith('["machine"'))],
+  ["no ledger", (lines) => lines.filter((line) => !line.startsWith('["ledger"'))],
+])("a backup with %s is told to be damaged, and leaves no region behind", async (_, change) => {
+  await fill(3);
+  const file = join(folder, "region.backup");
+  await writeBackup(placeOf("first"), file, systemClock);
+  const whole = await readFile(file, "utf8");
+  await writeFile(file, resealed(whole, change));
+  await expect(restoreBackup(placeOf("second"), file, systemClock)).rejects.toMatchObject({ code: "backup-damaged" });
+  await writeFile(file, whole);
+  expect(await restoreBackup(placeOf("second"), file, systemClock)).toBeGreaterThan(0);
+});
+
+test("a file of one endless line is refused without being read into memory", async () => {
+  const file = join(folder, "endless");
+  await writeFile(file, "");
+  await truncate(file, 3 * 1024 ** 3);
+  await expect(examineBackup(file)).rejects.toMatchObject({ code: "backup-damaged", at: `${file}:1` });
 });
 
 test.each<[string, (text: string) => string, string]>([
@@ -121,15 +180,30 @@ test("a region that is there is not written over, one in use not touched, and on
   store = await createSqliteStore(join(folder, "first"), ports);
 });
 
+const UNSOUND = expect.objectContaining({ code: "ledger-unsound" }) as unknown;
+
 test("a check finds what the database itself holds wrong", async () => {
   await fill(3);
   expect(await checkRegion(placeOf("first"), systemClock)).toMatchObject({ allocations: 2, findings: [] });
   await store.close();
-  const sqlite = new SqliteDatabase(join(folder, "first", "berth.sqlite"));
-  sqlite.pragma("foreign_keys = OFF");
-  sqlite.exec("delete from machine");
-  sqlite.close();
+  const spoil = (statement: string): void => {
+    const sqlite = new SqliteDatabase(join(folder, "first", "berth.sqlite"));
+    sqlite.pragma("foreign_keys = OFF");
+    sqlite.exec(statement);
+    sqlite.close();
+  };
+  spoil("delete from machine");
   const { findings } = await checkRegion(placeOf("first"), systemClock);
   expect(findings).toContainEqual(expect.objectContaining({ code: "store-damaged" }));
+  spoil("update subnet set prefix = 'banana'");
+  expect(await checkRegion(placeOf("first"), systemClock)).toMatchObject({
+    findings: expect.arrayContaining([UNSOUND]) as unknown,
+  });
+  spoil("delete from ledger");
+  expect(await checkRegion(placeOf("first"), systemClock)).toMatchObject({
+    findings: expect.arrayContaining([UNSOUND]) as unknown,
+  });
+  spoil("insert into ledger (id, revision, next_subnet, head) values (1, 9, 2, '')");
+  spoil("update subnet set prefix = '10.0.0.0/16'");
   store = await createSqliteStore(join(folder, "first"), ports);
 });

@@ -1,5 +1,5 @@
-import { BugError, checkLedger, LedgerState, type LedgerContent, type Problem } from "@berth/core";
-import type { Clock } from "@berth/host";
+import { checkLedger, LedgerState, type LedgerContent, type Problem } from "@berth/core";
+import { EnvironmentError, type Clock } from "@berth/host";
 import { migrationsDone, refuseNewer } from "../store/migrate.js";
 import { migrationNames } from "../store/migrations.js";
 import { loadLedger } from "../store/postgres/load-ledger.js";
@@ -20,9 +20,17 @@ export function checkRegion(place: RegionPlace, clock: Clock): Promise<RegionChe
     const missing = migrationNames.length - (await migrationsDone(region.query)).length;
     if (missing > 0)
       return { shown: region.shown, revision: 0, allocations: 0, findings: [...damage, olderFinding(region, missing)] };
-    const { position, content } = await loadLedger(region.query);
-    const findings = [...damage, ...ledgerFindings(region, content)];
-    return { shown: region.shown, revision: position.revision, allocations: content.allocations.length, findings };
+    const nothing = { shown: region.shown, revision: 0, allocations: 0 };
+    const loaded = await unsoundOf(region, () => loadLedger(region.query));
+    if (Array.isArray(loaded)) return { ...nothing, findings: [...damage, ...loaded] };
+    const { content, position } = loaded;
+    const unsound = await unsoundOf(region, () => Promise.resolve(ledgerFindings(content)));
+    return {
+      ...nothing,
+      revision: position.revision,
+      allocations: content.allocations.length,
+      findings: [...damage, ...unsound],
+    };
   });
 }
 
@@ -31,13 +39,19 @@ function olderFinding({ shown }: RegionDatabase, steps: number): Problem {
   return { code: "store-older", at: shown, message: `the database is of an older version, by ${steps} steps`, remedy };
 }
 
-/** Whatever the coordinator could not start with, and what a ledger must never be. */
-function ledgerFindings({ shown }: RegionDatabase, content: LedgerContent): readonly Problem[] {
+/** What a ledger must never be. */
+function ledgerFindings(content: LedgerContent): readonly Problem[] {
+  new LedgerState(content);
+  return checkLedger(content);
+}
+
+/** What the coordinator could not start with is a bug there and what is looked for here. */
+async function unsoundOf<T>(region: RegionDatabase, body: () => Promise<T>): Promise<T | Problem[]> {
   try {
-    new LedgerState(content);
-    return checkLedger(content);
+    return await body();
   } catch (error) {
-    if (!(error instanceof BugError)) throw error;
-    return [{ code: "ledger-unsound", at: shown, message: error.message, remedy: "restore a backup" }];
+    // Not from the engine, so from a row that nothing of ours wrote: whatever it broke, it is what was looked for.
+    if (!(error instanceof Error) || region.named(error) !== error || error instanceof EnvironmentError) throw error;
+    return [{ code: "ledger-unsound", at: region.shown, message: error.message, remedy: "restore a backup" }];
   }
 }

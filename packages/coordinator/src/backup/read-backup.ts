@@ -1,11 +1,11 @@
 import { EnvironmentError, errnoOf } from "@berth/host";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { backupHeaderSchema, backupTrailerSchema, parseRowLine, type BackupHeader, type Row } from "./backup-format.js";
 
 /** A row of a region's plans may be some MiB; what is longer was not written by a backup. */
-const LINE_MAX = 256 * 1024 * 1024;
+const LINE_MAX = 64 * 1024 * 1024;
+const READ_OCTETS = 256 * 1024;
 
 export interface BackupReader {
   header(header: BackupHeader): Promise<void>;
@@ -25,9 +25,13 @@ export async function readBackup(path: string, reader: BackupReader): Promise<nu
     const remedy = "take another backup; nothing of this one was kept";
     throw new EnvironmentError("backup-damaged", `${path}:${number}`, `the backup is damaged: ${why}`, { remedy });
   };
-  for await (const line of linesOf(path)) {
+  const tooLong = (): never => {
     number += 1;
-    if (complete || line.length > LINE_MAX) damaged("something follows after its end");
+    return damaged("a line is longer than any of a backup");
+  };
+  for await (const line of linesOf(path, tooLong)) {
+    number += 1;
+    if (complete) damaged("something follows after its end");
     const value = parsed(line) ?? damaged("a line is not JSON");
     if (number === 1) {
       const header = backupHeaderSchema.safeParse(value);
@@ -49,13 +53,34 @@ export async function readBackup(path: string, reader: BackupReader): Promise<nu
   return rows;
 }
 
-async function* linesOf(path: string): AsyncIterable<string> {
+async function* linesOf(path: string, tooLong: () => never): AsyncIterable<string> {
   try {
-    yield* createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY });
+    const input = createReadStream(path, { encoding: "utf8", highWaterMark: READ_OCTETS }) as AsyncIterable<string>;
+    yield* splitLines(input, tooLong);
   } catch (cause) {
     if (cause instanceof EnvironmentError || !/^E[A-Z]+$/.test(errnoOf(cause) ?? "")) throw cause;
-    throw new EnvironmentError("backup-unreadable", path, `failed to read ${path} (${errnoOf(cause) ?? ""})`, { cause });
+    const remedy = "name the file that 'berth-coordinator backup' wrote, and see that this user may read it";
+    throw new EnvironmentError("backup-unreadable", path, `failed to read ${path} (${errnoOf(cause) ?? ""})`, { cause, remedy });
   }
+}
+
+/** A last line without its end is a line, too. What has no line ends at all must not fill the memory. */
+async function* splitLines(input: AsyncIterable<string>, tooLong: () => never): AsyncIterable<string> {
+  let begun: string[] = [];
+  let length = 0;
+  for await (const chunk of input) {
+    let from = 0;
+    for (let end = chunk.indexOf("\n"); end >= 0; end = chunk.indexOf("\n", from)) {
+      yield begun.join("") + chunk.slice(from, end);
+      begun = [];
+      length = 0;
+      from = end + 1;
+    }
+    begun.push(chunk.slice(from));
+    length += chunk.length - from;
+    if (length > LINE_MAX) tooLong();
+  }
+  if (length > 0) yield begun.join("");
 }
 
 function parsed(line: string): unknown {

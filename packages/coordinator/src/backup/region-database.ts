@@ -1,7 +1,7 @@
 import { EnvironmentError, type Clock } from "@berth/host";
 import SqliteDatabase, { type Database } from "better-sqlite3";
 import { CompiledQuery, Kysely, sql, SqliteDialect } from "kysely";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { openFolder, sqliteFile } from "../store/open-sqlite.js";
 import { PostgresDatabase } from "../store/postgres/postgres-database.js";
 import { postgresError } from "../store/postgres/postgres-error.js";
@@ -10,7 +10,6 @@ import type { Tables } from "../store/tables.js";
 import type { Row } from "./backup-format.js";
 
 const FETCH = 1000;
-const SIBLING = "backup";
 
 /** A region's database as backup, restore and check see it, whatever its engine. */
 export interface RegionDatabase {
@@ -21,8 +20,10 @@ export interface RegionDatabase {
   tables(): Promise<readonly string[]>;
   /** All rows of a table. Between tables nothing changes while `read` runs. */
   rows(table: string): AsyncIterable<Row>;
+  /** The columns of each table of the region. */
+  columns(): Promise<ReadonlyMap<string, ReadonlySet<string>>>;
   /** Numbers that the database gives go on after those that rows brought. */
-  continueNumbers(): Promise<void>;
+  continueNumbers(query: Kysely<Tables>): Promise<void>;
   /** What the engine itself finds damaged, one sentence each. */
   damage(): Promise<readonly string[]>;
   named(cause: unknown): unknown;
@@ -36,7 +37,7 @@ export interface RegionPlace {
 }
 
 /**
- * The region as it is at one moment, while coordinators go on writing: of an SQLite database a copy by its online backup, of PostgreSQL one
+ * The region as it is at one moment, while coordinators go on writing: of an SQLite database one read transaction, of PostgreSQL one
  * snapshot. Throws `store-absent`, `store-unreachable`.
  */
 export async function readRegion<T>(place: RegionPlace, clock: Clock, body: (region: RegionDatabase) => Promise<T>): Promise<T> {
@@ -63,27 +64,26 @@ async function readSqlite<T>(folder: string, body: (region: RegionDatabase) => P
     const remedy = "name the folder with --data, or the database with --database";
     throw new EnvironmentError("store-absent", file, `there is no region in ${folder}`, { remedy });
   }
-  const copy = `${file}.${SIBLING}`;
   try {
-    writeFileSync(copy, "", { mode: 0o600 }); // made here, because SQLite would let everybody read it
-    await copyOnline(file, copy);
-    const region = sqliteRegion(new SqliteDatabase(copy), file);
+    const region = sqliteRegion(momentOf(file), file);
     return await body(region).finally(() => region.close());
   } catch (cause) {
     throw storeError(cause, file, "read");
-  } finally {
-    for (const leftover of [copy, `${copy}-journal`, `${copy}-wal`, `${copy}-shm`]) rmSync(leftover, { force: true });
   }
 }
 
-/** SQLite begins a backup anew whenever somebody writes; within a read transaction it keeps to one moment, and ends under any load. */
-async function copyOnline(file: string, copy: string): Promise<void> {
-  const source = new SqliteDatabase(file, { readonly: true });
+/**
+ * A read transaction: it keeps to one moment, holds no writer up and leaves nothing behind, however many read at once. Until it ends the
+ * write-ahead log only grows.
+ */
+function momentOf(file: string): Database {
+  const sqlite = new SqliteDatabase(file, { readonly: true });
   try {
-    source.exec("BEGIN; SELECT count(*) FROM sqlite_master");
-    await source.backup(copy);
-  } finally {
-    source.close();
+    sqlite.exec("BEGIN; SELECT count(*) FROM sqlite_master");
+    return sqlite;
+  } catch (cause) {
+    sqlite.close();
+    throw cause;
   }
 }
 
@@ -93,6 +93,8 @@ function sqliteRegion(sqlite: Database, shown: string): RegionDatabase {
     query,
     shown,
     tables: async () => (await query.introspection.getTables()).map(({ name }) => name),
+    columns: async () =>
+      new Map((await query.introspection.getTables()).map(({ columns, name }) => [name, new Set(columns.map((it) => it.name))])),
     rows: (table) => batched(sqlite.prepare<[], Row>(`select * from "${table}"`).iterate()),
     continueNumbers: () => Promise.resolve(), // SQLite goes on after the largest by itself
     damage: () => Promise.resolve(sqliteDamage(sqlite)),
@@ -136,7 +138,8 @@ function postgresRegion(database: PostgresDatabase, query: Kysely<Tables>): Regi
     shown,
     tables: () => postgresTables(query),
     rows: (table) => postgresRows(query, table),
-    continueNumbers: () => continueIdentities(query),
+    columns: () => postgresColumns(query),
+    continueNumbers: continueIdentities,
     damage: () => Promise.resolve([]), // the server's checksums and pg_amcheck do that
     named: (cause) => postgresError(cause, shown, "write"),
     close: () => database.close(),
@@ -147,6 +150,15 @@ async function postgresTables(query: Kysely<Tables>): Promise<readonly string[]>
   const tables = sql<{ table_name: string }>`
     select table_name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'`;
   return (await tables.execute(query)).rows.map((row) => row.table_name);
+}
+
+async function postgresColumns(query: Kysely<Tables>): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const columns = sql<{ table_name: string; column_name: string }>`
+    select table_name, column_name from information_schema.columns where table_schema = current_schema()`;
+  const found = new Map<string, Set<string>>();
+  for (const { table_name: table, column_name: column } of (await columns.execute(query)).rows)
+    found.set(table, (found.get(table) ?? new Set()).add(column));
+  return found;
 }
 
 async function* postgresRows(query: Kysely<Tables>, table: string): AsyncIterable<Row> {

@@ -5,11 +5,13 @@ import { randomUUID } from "node:crypto";
 import { migrationsDone, refuseNewer } from "../store/migrate.js";
 import { migrationNames, migrations } from "../store/migrations.js";
 import type { Tables } from "../store/tables.js";
-import type { BackupHeader, Row } from "./backup-format.js";
+import { backupTables, type BackupHeader, type Row } from "./backup-format.js";
 import { readBackup } from "./read-backup.js";
 import { openRegion, type RegionDatabase, type RegionPlace } from "./region-database.js";
 
 const GATHER_MAX = 50;
+/** The store's word for a constraint that does not hold; nobody else writes here. */
+const CONFLICT = "store-conflict";
 
 /**
  * Puts a backup, of this or an older version and of whichever engine, into an empty region, all of it or nothing. Answers the number of rows.
@@ -23,7 +25,8 @@ export async function restoreBackup(place: RegionPlace, path: string, clock: Clo
     await refuseFull(region);
     return await fill(region, header, path);
   } catch (cause) {
-    throw region.named(cause);
+    const named = region.named(cause);
+    throw named instanceof EnvironmentError && named.code === CONFLICT ? foreign(path, "its rows contradict each other") : named;
   } finally {
     await region.close();
   }
@@ -44,31 +47,52 @@ export async function examineBackup(path: string): Promise<BackupHeader & { read
 async function fill(region: RegionDatabase, header: BackupHeader, path: string): Promise<number> {
   // The rows are of the schema that the backup was made with; what came later is done to them as to any older database.
   await bringTo(region, header);
+  const columns = await region.columns();
+  const hasHead = columns.get("ledger")?.has("head") === true;
   const rows = await region.query.transaction().execute(async (transaction) => {
-    await transaction.deleteFrom("ledger").execute();
-    const filling = new TableFilling(transaction);
+    // Waits for a commit that is being made, so neither a coordinator nor another restore comes between the look and the filling.
+    const { numDeletedRows } = await transaction.deleteFrom("ledger").where("revision", "=", 0).executeTakeFirstOrThrow();
+    if (numDeletedRows === 0n) refuse(region.shown);
+    const filling = new TableFilling(transaction, columns, path);
     const count = await readBackup(path, { header: () => Promise.resolve(), row: (table, row) => filling.add(table, row) });
     await filling.flush();
+    if (!filling.filled.has("ledger")) throw foreign(path, "it has no ledger");
+    await region.continueNumbers(transaction);
+    if (hasHead) await renewHead(transaction);
     return count;
   });
   throwMigration(region, await new Migrator({ db: region.query, provider: migrations }).migrateToLatest());
-  await region.continueNumbers();
-  // No coordinator that knew another history takes this one for a continuation of it.
-  await region.query.updateTable("ledger").set({ head: randomUUID() }).execute();
+  if (!hasHead) await renewHead(region.query);
   return rows;
+}
+
+/** No coordinator that knew another history takes this one for a continuation of it. */
+async function renewHead(query: Kysely<Tables>): Promise<void> {
+  await query.updateTable("ledger").set({ head: randomUUID() }).execute();
+}
+
+function foreign(path: string, why: string): EnvironmentError {
+  const remedy = "restore a backup as 'berth-coordinator backup' wrote it; nothing of this one was kept";
+  return new EnvironmentError("backup-damaged", path, `the backup is damaged: ${why}`, { remedy });
 }
 
 /** Rows of one table at a time, some in each statement. */
 class TableFilling {
+  readonly filled = new Set<string>();
   readonly #transaction: Transaction<Tables>;
+  readonly #columns: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly #path: string;
   #table = "";
   #rows: Row[] = [];
 
-  constructor(transaction: Transaction<Tables>) {
+  constructor(transaction: Transaction<Tables>, columns: ReadonlyMap<string, ReadonlySet<string>>, path: string) {
     this.#transaction = transaction;
+    this.#columns = columns;
+    this.#path = path;
   }
 
   async add(table: string, row: Row): Promise<void> {
+    this.#check(table, row);
     if (table !== this.#table || this.#rows.length >= GATHER_MAX) await this.flush();
     this.#table = table;
     this.#rows.push(row);
@@ -81,6 +105,16 @@ class TableFilling {
     // Which tables and columns there are depends on the version that made the backup, so the types of this one do not hold.
     const query = this.#transaction as unknown as Kysely<Record<string, Row>>;
     await query.insertInto(this.#table).values(rows).execute();
+  }
+
+  /** A backup whose digest is right may still not have been written by us. */
+  #check(table: string, row: Row): void {
+    const known = backupTables([table]).length === 1 ? this.#columns.get(table) : undefined;
+    if (known === undefined) throw foreign(this.#path, `it has rows of ${JSON.stringify(table)}, which is no table of a region`);
+    const strange = Object.keys(row).find((column) => !known.has(column));
+    if (strange !== undefined)
+      throw foreign(this.#path, `it has a column ${JSON.stringify(strange)} of ${table}, which its version did not have`);
+    this.filled.add(table);
   }
 }
 

@@ -1,13 +1,15 @@
 import { BERTH_VERSION } from "@berth/core";
 import { EnvironmentError, errnoOf, type Clock } from "@berth/host";
-import { createHash } from "node:crypto";
-import { open, rename, rm, type FileHandle } from "node:fs/promises";
-import { dirname } from "node:path";
+import { createHash, randomUUID } from "node:crypto";
+import { open, readdir, rename, rm, stat, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { migrationsDone, refuseNewer } from "../store/migrate.js";
 import { backupTables, rowLine, type BackupHeader } from "./backup-format.js";
 import { readRegion, type RegionDatabase, type RegionPlace } from "./region-database.js";
 
 const WRITE_AT = 256 * 1024;
+/** Nothing was written for so long: nobody is writing it any more. */
+const LEFT_MS = 3_600_000;
 
 /**
  * Writes a backup of a region while it is in use, as it is at one moment. The file is there, whole and on disk, when this resolves, or not at
@@ -16,7 +18,7 @@ const WRITE_AT = 256 * 1024;
 export async function writeBackup(place: RegionPlace, path: string, clock: Clock): Promise<number> {
   return readRegion(place, clock, async (region) => {
     await refuseNewer(region.query, region.shown);
-    return writeWhole(path, (write) => writeRegion(region, clock, write));
+    return writeWhole({ path, nowMs: clock.now() }, (write) => writeRegion(region, clock, write));
   });
 }
 
@@ -43,10 +45,14 @@ async function writeRegion(region: RegionDatabase, clock: Clock, write: (line: s
 }
 
 /** `write` takes one line and answers the digest of all so far. */
-async function writeWhole<T>(path: string, body: (write: (line: string) => Promise<string>) => Promise<T>): Promise<T> {
-  const temporary = `${path}.part`;
+async function writeWhole<T>(
+  { nowMs, path }: { readonly path: string; readonly nowMs: number },
+  body: (write: (line: string) => Promise<string>) => Promise<T>,
+): Promise<T> {
+  const temporary = `${path}.${randomUUID()}.part`; // another backup may be writing the same file
   try {
-    const file = await open(temporary, "w", 0o600);
+    await removeLeftovers(path, nowMs);
+    const file = await open(temporary, "wx", 0o600);
     const result = await writeLines(file, body).finally(() => file.close());
     await rename(temporary, path);
     const directory = await open(dirname(path), "r");
@@ -57,6 +63,16 @@ async function writeWhole<T>(path: string, body: (write: (line: string) => Promi
     if (errnoOf(cause) === null || cause instanceof EnvironmentError || !/^E[A-Z]+$/.test(errnoOf(cause) ?? "")) throw cause;
     const remedy = "name a file in a folder that can be written and has room";
     throw new EnvironmentError("backup-unwritable", path, `failed to write ${path} (${errnoOf(cause) ?? ""})`, { cause, remedy });
+  }
+}
+
+/** What a backup that was killed left beside its file. One that is being written changes all the time. */
+async function removeLeftovers(path: string, nowMs: number): Promise<void> {
+  const folder = dirname(path);
+  const left = (await readdir(folder)).filter((name) => name.startsWith(`${basename(path)}.`) && name.endsWith(".part"));
+  for (const leftover of left.map((name) => join(folder, name))) {
+    const found = await stat(leftover).catch(() => null); // gone: its owner is done with it
+    if (found !== null && nowMs - found.mtimeMs > LEFT_MS) await rm(leftover, { force: true });
   }
 }
 

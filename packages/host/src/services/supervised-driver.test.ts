@@ -67,6 +67,24 @@ describe("supervised driver", () => {
     expect(found?.tag).toBe("survivor");
   });
 
+  it("reads the process table rarely once a daemon was missed, and yet knows at once what it starts itself", async () => {
+    let now = 0;
+    // No shell that becomes it: the environment of a process that is just executing another program cannot be read.
+    const sleeper = { ...spec(""), argv: ["/bin/sleep", "60"] as const };
+    const driver = createSupervisedDriver(folder, { ...systemClock, monotonic: () => now });
+    const other = createSupervisedDriver(folder, systemClock);
+    now = 20_000;
+    expect(await driver.find("daemon")).toBeNull();
+    const started = await other.start(sleeper, "x");
+    expect(await driver.find("daemon")).toBeNull();
+    now = 50_000;
+    expect(await driver.find("daemon")).toEqual(started);
+    await driver.stop("daemon");
+    expect(await driver.find("daemon")).toBeNull();
+    const own = await driver.start(sleeper, "y");
+    expect(await driver.find("daemon")).toEqual(own);
+  });
+
   it("names a program that is not installed", async () => {
     const driver = createSupervisedDriver(folder, systemClock);
     await expect(driver.start({ ...spec(""), argv: ["berth-no-such-program"] }, "x")).rejects.toMatchObject({

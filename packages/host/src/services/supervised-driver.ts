@@ -13,6 +13,10 @@ const OWNER = "BERTH_SERVICE";
 const TAG = "BERTH_SERVICE_TAG";
 const STOP_GRACE_MS = 3_000;
 const STOP_POLL_MS = 2;
+/** What another agent on this state folder started just before it was killed shows itself within this time. */
+const SETTLED_MS = 10_000;
+/** From then on only we start it, so that it was not there holds until we do; the process table is read again this often all the same. */
+const LOOK_AGAIN_MS = 30_000;
 
 /**
  * Daemons as child processes in sessions of their own: they go on when the agent is killed. They are found again by a mark in their
@@ -24,20 +28,31 @@ const STOP_POLL_MS = 2;
 export function createSupervisedDriver(owner: string, clock: Clock): ServiceDriver {
   // While the one we know lives, a look costs one small read instead of the whole process table.
   const known = new Map<string, ServiceInstance>();
+  // Reading the environment of every process of a busy host costs some tenth of a second.
+  const missedAt = new Map<string, number>();
+  const createdAt = clock.monotonic();
+  const isMissing = (name: string, now: number): boolean =>
+    now - createdAt > SETTLED_MS && now - (missedAt.get(name) ?? -Infinity) < LOOK_AGAIN_MS;
   return {
     async find(name) {
       const before = known.get(name);
       if (before !== undefined && (await processState(before.pid))?.startTicks === before.startTicks) return before;
       known.delete(name);
+      const now = clock.monotonic();
+      if (isMissing(name, now)) return null;
       // Children of a daemon inherit its mark; the daemon itself leads the session that we started it in.
       const leaders = (await findMarked(`${owner}\t${name}`)).filter(({ leader }) => leader);
       const newest = leaders.sort((a, b) => b.startTicks - a.startTicks)[0];
-      if (newest === undefined) return null;
+      if (newest === undefined) {
+        missedAt.set(name, now);
+        return null;
+      }
       const found = { pid: newest.pid, startTicks: newest.startTicks, tag: newest.tag };
       known.set(name, found);
       return found;
     },
     async start(spec, tag) {
+      missedAt.delete(spec.name);
       const started = await startDetached(spec, { [OWNER]: `${owner}\t${spec.name}`, [TAG]: tag });
       known.set(spec.name, started);
       return started;
