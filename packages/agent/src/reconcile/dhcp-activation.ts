@@ -17,7 +17,7 @@ export interface DhcpActivationPorts {
 
 /** Content to run, and its digest. */
 export interface Content {
-  readonly text: string;
+  readonly text: string | Uint8Array;
   readonly digest: string;
 }
 

@@ -3,7 +3,7 @@ import {
   compileDhcpd6,
   enlistmentAddress,
   probeTargets,
-  renderDhcpd,
+  renderDhcpdOctets,
   renderDhcpd6,
   type DesiredState,
   type Dhcpd6Config,
@@ -22,7 +22,7 @@ export interface DhcpGoal {
   /** Nothing new can be decided yet: what runs may not be what is wanted. */
   readonly pending: boolean;
   /** The file, or null: dhcpd should not run. */
-  readonly text: string | null;
+  readonly text: string | Uint8Array | null;
   readonly links: readonly string[];
   /**
    * The links by name and index. dhcpd binds to the interface it finds at its start: one that was made anew under the same name is another, on
@@ -52,7 +52,7 @@ export function dhcpdGoal(desired: DesiredState | null, attached: Attached | nul
   if (!compiled.ok) return { ...KEEP, pending: false, problems: compiled.problems };
   return {
     ...runGoal(compiled.value, desired, attached),
-    text: compiled.value.interfaces.length === 0 ? null : renderDhcpd(compiled.value, omapi),
+    text: compiled.value.interfaces.length === 0 ? null : renderDhcpdOctets(compiled.value, omapi),
     enlistment: enlistmentAddresses(desired, attached.local),
   };
 }

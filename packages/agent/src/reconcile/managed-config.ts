@@ -82,17 +82,12 @@ export async function openManagedConfig(ports: ManagedConfigPorts): Promise<Mana
     if (content !== null && sha256(content) === record.good) await files.replace(good, content);
   }
 
-  async function isOurs(): Promise<boolean> {
-    const content = await files.read(path);
-    return content !== null && Buffer.from(content.subarray(0, ports.header.length)).toString("utf8") === ports.header;
-  }
-
   return {
     candidate: `${path}.candidate`,
     async look(desired) {
       const written = await digests.of(path);
       const isKnown = written === null || written === desired || wasOurs(record, written);
-      const found = written === null ? null : { digest: written, isOurs: isKnown || (await isOurs()) };
+      const found = written === null ? null : { digest: written, isOurs: isKnown || (await beginsWithHeader(ports)) };
       standing = judgeFile(record, found, desired, ports.clock.now());
       if (standing.kind !== "left") return { written, left: null };
       if (record.leftTo === null) log.error({ path }, "the file is edited again and again by somebody else; it is left alone");
@@ -124,6 +119,11 @@ export async function openManagedConfig(ports: ManagedConfigPorts): Promise<Mana
     },
     restoreGood: () => files.move(good, path),
   };
+}
+
+async function beginsWithHeader({ files, path, header }: ManagedConfigPorts): Promise<boolean> {
+  const content = await files.read(path);
+  return content !== null && Buffer.from(content.subarray(0, header.length)).toString("utf8") === header;
 }
 
 /** What was there before us is kept beside, and what was kept is never overwritten. */

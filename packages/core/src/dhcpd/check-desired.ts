@@ -1,4 +1,4 @@
-import { addressFamily, compareAddresses, ipv4Number, type IpAddress, type IpFamily } from "../address/ip.js";
+import { addressFamily, compareAddresses, ipv4Number, ipv4NumberOrNone, type IpAddress, type IpFamily } from "../address/ip.js";
 import {
   prefixContains,
   prefixesOverlap,
@@ -8,9 +8,10 @@ import {
   usableRange,
   type IpPrefix,
 } from "../address/prefix.js";
-import type { DesiredState, DesiredSubnet } from "../desired/schema.js";
-import { checkHostName } from "../names/host-name.js";
+import type { DesiredHost, DesiredState, DesiredSubnet } from "../desired/schema.js";
+import { checkHostName, isHostName } from "../names/host-name.js";
 import type { Problem } from "../problem.js";
+import { areDistinct } from "../text/distinct-texts.js";
 import type { RackLink, RackLinks } from "./rack-links.js";
 
 /** What is wrong with a desired state before anything is compiled from it; in a stable order. `dhcpd -t` sees hardly any of it. */
@@ -180,21 +181,33 @@ function checkHosts(subnet: DesiredSubnet): Problem[] {
   return problems;
 }
 
-/** One pass without a word about anything: 50,000 hosts are looked at before every start of dhcpd, and nearly always all is well. */
+/** Without a word about anything: 50,000 hosts are looked at before every start of dhcpd, and nearly always all is well. */
 function areHostsClean({ prefix, hosts }: DesiredSubnet): boolean {
   if (prefixFamily(prefix) !== 4) return hosts.length === 0;
   const usable = usableRange(prefix);
   const [first, last] = [ipv4Number(usable.first), ipv4Number(usable.last)];
-  const seen = new Set<string>();
+  let before = -1;
+  let isRising = true;
+  for (const { address, name } of hosts) {
+    const value = ipv4NumberOrNone(address);
+    if (value < first || value > last || !isHostName(name)) return false;
+    isRising &&= value > before;
+    before = value;
+  }
+  return (isRising || hasEachAddressOneName(hosts)) && areDistinct(hosts, hardwareOf);
+}
+
+function hasEachAddressOneName(hosts: readonly DesiredHost[]): boolean {
   const names = new Map<IpAddress, string>();
-  for (const { address, hardwareAddress, name } of hosts) {
-    const value = addressFamily(address) === 4 ? ipv4Number(address) : -1;
-    if (value < first || value > last || seen.has(hardwareAddress)) return false;
-    if ((names.get(address) ?? name) !== name || checkHostName(name).length > 0) return false;
-    seen.add(hardwareAddress);
+  for (const { address, name } of hosts) {
+    if ((names.get(address) ?? name) !== name) return false;
     names.set(address, name);
   }
   return true;
+}
+
+function hardwareOf({ hardwareAddress }: DesiredHost): string {
+  return hardwareAddress;
 }
 
 function checkLink(link: RackLink, subnets: readonly DesiredSubnet[]): Problem[] {

@@ -1,11 +1,11 @@
-import { ipv4Number, type IpAddress } from "../address/ip.js";
 import { prefixFamily, type IpPrefix } from "../address/prefix.js";
-import type { DesiredHost, DesiredState, DesiredSubnet } from "../desired/schema.js";
+import type { DesiredState, DesiredSubnet } from "../desired/schema.js";
 import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkDesiredDhcp } from "./check-desired.js";
+import { compileHosts } from "./compile-hosts.js";
 import { compileBoot, compileEnlistmentOptions, compileOptions, windowLeaseTimes } from "./compile-options.js";
 import { compileWindow } from "./compile-window.js";
-import type { DhcpdConfig, DhcpdHost, FailoverPeer, SharedNetwork, SubnetDeclaration } from "./config.js";
+import type { DhcpdConfig, FailoverPeer, SharedNetwork, SubnetDeclaration } from "./config.js";
 import { enlistmentAddress, enlistmentRanges } from "./enlistment.js";
 import { splitIntoPools } from "./pools.js";
 import type { RackLink, RackLinks, RelayLink } from "./rack-links.js";
@@ -176,45 +176,4 @@ function compileEnlistment(subnet: DesiredSubnet, own: RackLink, warnings: Probl
     boot: compileBoot(subnet.dhcp?.boot, rack.address),
     snippet: null,
   };
-}
-
-/** A machine at an address that the rack or the gateway answers for would take the subnet down, so that one host is left out. */
-function compileHosts(subnet: DesiredSubnet, { local, warnings }: Context): DhcpdHost[] {
-  const taken = new Map<IpAddress, string>(local.links.map(({ address }) => [address, "this rack's own address"]));
-  if (subnet.gateway !== null) taken.set(subnet.gateway, "the gateway");
-  const isFree = (host: DesiredHost): boolean => !taken.has(host.address);
-  for (const { address, hardwareAddress } of subnet.hosts.filter((host) => !isFree(host)).sort(byHardwareAddress)) {
-    warnings.push({
-      code: "fixed-address-in-use",
-      at: `subnet ${subnet.prefix} host ${hardwareAddress}`,
-      message: `${address} is ${taken.get(address) ?? "taken"}, so this machine gets no address`,
-      remedy: "give the machine another address",
-    });
-  }
-  return subnet.hosts
-    .filter(isFree)
-    .map((host) => compileHost(host, subnet))
-    .sort(byAddress);
-}
-
-function byHardwareAddress(a: DesiredHost, b: DesiredHost): number {
-  return a.hardwareAddress < b.hardwareAddress ? -1 : 1;
-}
-
-function compileHost(host: DesiredHost, subnet: DesiredSubnet): DhcpdHost {
-  const dot = host.name.indexOf(".");
-  const domain = dot < 0 ? subnet.domain : host.name.slice(dot + 1);
-  return {
-    name: `s${subnet.id}-${host.hardwareAddress.replaceAll(":", "")}`,
-    subnetId: subnet.id,
-    hardwareAddress: host.hardwareAddress,
-    fixedAddress: host.address,
-    hostName: dot < 0 ? host.name : host.name.slice(0, dot),
-    domainName: domain === subnet.domain ? null : domain,
-  };
-}
-
-/** Bonds have several hardware addresses on one address. */
-function byAddress(a: DhcpdHost, b: DhcpdHost): number {
-  return ipv4Number(a.fixedAddress) - ipv4Number(b.fixedAddress) || (a.hardwareAddress < b.hardwareAddress ? -1 : 1);
 }

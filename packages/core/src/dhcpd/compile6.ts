@@ -7,6 +7,7 @@ import { accepted, refused, type Problem, type Result } from "../problem.js";
 import { checkDesiredDhcp } from "./check-desired.js";
 import { windowLeaseTimes } from "./compile-options.js";
 import { windowEmpty } from "./compile-window.js";
+import { declarationName } from "./config.js";
 import type { Dhcpd6Config, DhcpdHost6, SharedNetwork6, SubnetDeclaration6 } from "./config6.js";
 import type { RackLink, RackLinks } from "./rack-links.js";
 import { reviewDhcpd6 } from "./review6.js";
@@ -132,7 +133,7 @@ function compileHosts({ id, prefix, hosts }: DesiredSubnet, warnings: Problem[])
   return sorted
     .filter(({ hardwareAddress }) => isEthernet(hardwareAddress))
     .map(({ hardwareAddress, address }) => ({
-      name: `s${id}-${hardwareAddress.replaceAll(":", "")}`,
+      name: declarationName(id, hardwareAddress),
       subnetId: id,
       hardwareAddress,
       fixedAddress: address,

@@ -1,6 +1,6 @@
-import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
 import type { IpPrefix, IpRange } from "../address/prefix.js";
+import type { DesiredHost } from "../desired/schema.js";
 import type { Problem } from "../problem.js";
 
 /** What dhcpd is to serve on IPv4, as values: the tree between desired state and text. Times in seconds. */
@@ -8,7 +8,8 @@ export interface DhcpdConfig {
   readonly sharedNetworks: readonly SharedNetwork[];
   /** Networks through which relayed messages arrive and where nothing is served. */
   readonly carriers: readonly IpPrefix[];
-  readonly hosts: readonly DhcpdHost[];
+  /** At most one group a subnet. */
+  readonly hosts: readonly HostGroup[];
   /** Each is used by a pool. */
   readonly failovers: readonly FailoverPeer[];
   /** Names of the interfaces dhcpd must listen on; with none it must not run at all. */
@@ -105,14 +106,19 @@ export interface Pool {
   readonly ranges: readonly IpRange[];
 }
 
-/** `host NAME { hardware ...; fixed-address ...; }`: one for each (hardware address, network). */
-export interface DhcpdHost {
-  readonly name: string;
+/**
+ * `host NAME { hardware ...; fixed-address ...; }`, one for each (hardware address, network): the hosts of one subnet, as they are in the desired
+ * state. They may be tens of thousands, so nothing is made of each of them before the text.
+ */
+export interface HostGroup {
   readonly subnetId: number;
-  readonly hardwareAddress: HardwareAddress;
-  readonly fixedAddress: IpAddress;
-  /** What the machine is told it is called: the first label of its name. */
-  readonly hostName: string;
-  /** Its domain, where that is not the subnet's. */
-  readonly domainName: string | null;
+  /** The subnet's: a machine whose name is in another domain is told so. */
+  readonly domain: string;
+  /** By address, then by hardware address: bonds have several of them on one address. */
+  readonly hosts: readonly DesiredHost[];
+}
+
+/** The name of a host declaration: unique, and nothing of what it says comes from outside. */
+export function declarationName(subnetId: number, hardwareAddress: string): string {
+  return `s${subnetId}-${hardwareAddress.replaceAll(":", "")}`;
 }

@@ -87,7 +87,7 @@ describe("what is static is never in a pool", () => {
     );
     expect(given.filter((n) => taken.has(n))).toEqual([]);
     expect(given.length + taken.size).toBe(254);
-    expect(config.value.hosts).toHaveLength(hosts.filter((n) => n !== own && n !== 254).length);
+    expect(config.value.hosts.flatMap((group) => group.hosts)).toHaveLength(hosts.filter((n) => n !== own && n !== 254).length);
   });
 
   it("cuts at fixed places: one address less changes one pool", () => {

@@ -1,28 +1,37 @@
-import { isEthernet } from "../address/hardware.js";
 import { addressBytes } from "../address/ip.js";
 import { netmask, prefixLength, prefixNetwork, type IpPrefix } from "../address/prefix.js";
+import { AsciiText } from "../text/ascii-text.js";
 import { QUESTION_HARDWARE_ADDRESS } from "../dhcp-packet/question-hardware-address.js";
-import type {
-  DhcpdConfig,
-  DhcpdHost,
-  FailoverPeer,
-  Pool,
-  Route,
-  SharedNetwork,
-  SubnetDeclaration,
-  SubnetOptions,
-} from "./config.js";
+import type { DhcpdConfig, FailoverPeer, Pool, Route, SharedNetwork, SubnetDeclaration, SubnetOptions } from "./config.js";
 import { snippetMarks } from "./dhcpd-refusal.js";
 import { omapiStatements, type OmapiSettings } from "./omapi.js";
 import { bootStatements, IPXE_FEATURES } from "./render-boot.js";
-import { block, IS, listOption, plain, renderStatements, type Statement } from "./statement.js";
+import { addHosts } from "./render-hosts.js";
+import { addStatements, block, IS, listOption, plain, type Statement } from "./statement.js";
 
 /** First line of a managed dhcpd.conf; by it a file is known to be ours. */
 export const DHCPD_HEADER = "# Managed by Berth and replaced whole: edits are lost. See berth-agent status.\n";
 
+/** About what a host declaration takes. */
+const HOST_OCTETS = 136;
+
 /** The text of dhcpd.conf: same configuration, same bytes; neither generation nor time is in it. */
 export function renderDhcpd(config: DhcpdConfig, omapi: OmapiSettings | null = null): string {
-  return DHCPD_HEADER + renderStatements(dhcpdStatements(config, omapi));
+  return dhcpdText(config, omapi).toString();
+}
+
+/** The same as a file has it, in ASCII, which costs a third of the string. */
+export function renderDhcpdOctets(config: DhcpdConfig, omapi: OmapiSettings | null = null): Uint8Array {
+  return dhcpdText(config, omapi).toOctets();
+}
+
+function dhcpdText(config: DhcpdConfig, omapi: OmapiSettings | null): AsciiText {
+  const hosts = config.hosts.reduce((sum, group) => sum + group.hosts.length, 0);
+  const text = new AsciiText(HOST_OCTETS * hosts);
+  text.add(DHCPD_HEADER);
+  addStatements(text, dhcpdStatements(config, omapi));
+  for (const group of config.hosts) addHosts(text, group);
+  return text;
 }
 
 function* dhcpdStatements(config: DhcpdConfig, omapi: OmapiSettings | null): Generator<Statement> {
@@ -32,7 +41,6 @@ function* dhcpdStatements(config: DhcpdConfig, omapi: OmapiSettings | null): Gen
   for (const peer of config.failovers) yield failoverPeer(peer);
   for (const network of config.sharedNetworks) yield sharedNetwork(network);
   for (const prefix of config.carriers) yield carrier(prefix);
-  for (const host of config.hosts) yield hostDeclaration(host);
 }
 
 function globals(): Statement[] {
@@ -165,20 +173,6 @@ function poolDeclaration(pool: Pool, { leaseTimes, failover }: SubnetDeclaration
       // A machine with a host declaration gets its fixed address or nothing.
       plain("deny", "known-clients"),
       ...pool.ranges.map((range) => plain("range", range.first, range.last)),
-    ],
-  );
-}
-
-function hostDeclaration(host: DhcpdHost): Statement {
-  // IPoIB has 20 octets, which only `infiniband` may hold: after `ethernet` dhcpd takes them and never matches (RFC 4390).
-  const type = isEthernet(host.hardwareAddress) ? "ethernet" : "infiniband";
-  return block(
-    ["host", host.name],
-    [
-      plain("hardware", type, host.hardwareAddress),
-      plain("fixed-address", host.fixedAddress),
-      plain("option", "host-name", { text: host.hostName }),
-      ...(host.domainName === null ? [] : [plain("option", "domain-name", { text: host.domainName })]),
     ],
   );
 }

@@ -45,13 +45,13 @@ describe("our own review", () => {
     expect(codes(changed(members))).toEqual([code]);
   });
 
-  it("names host declarations that share a name, or a hardware address within a subnet", () => {
-    const [host] = goodConfig.hosts;
-    if (host === undefined) throw new Error("the good configuration has a host");
-    expect(
-      codes({ ...goodConfig, hosts: [host, { ...host, hardwareAddress: "02:00:00:00:00:02" as typeof host.hardwareAddress }] }),
-    ).toEqual(["host-name-duplicate"]);
-    expect(codes({ ...goodConfig, hosts: [host, { ...host, name: "s1-2" }] })).toEqual(["host-duplicate"]);
+  it("names hosts that share a hardware address within a subnet, and a subnet whose hosts come twice", () => {
+    const [group] = goodConfig.hosts;
+    const [host] = group?.hosts ?? [];
+    if (group === undefined || host === undefined) throw new Error("the good configuration has a host");
+    const twice = { ...group, hosts: [host, { ...host, address: ipAddress("192.0.2.10") }] };
+    expect(codes({ ...goodConfig, hosts: [twice] })).toEqual(["host-duplicate"]);
+    expect(codes({ ...goodConfig, hosts: [group, group] })).toEqual(["host-group-duplicate"]);
   });
 });
 

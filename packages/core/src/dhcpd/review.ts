@@ -1,9 +1,11 @@
 import { ipv4Number } from "../address/ip.js";
-import { prefixContains, prefixesOverlap, prefixRange, usableRange, type IpPrefix, type IpRange } from "../address/prefix.js";
+import { prefixContains, prefixesOverlap, prefixRange, usableRange, type IpPrefix } from "../address/prefix.js";
 import type { Problem } from "../problem.js";
+import type { DhcpdConfig, SubnetDeclaration } from "./config.js";
+import { placedRanges, rangeAround, type PlacedRange } from "./placed-range.js";
 import { reviewFailovers } from "./review-failover.js";
+import { reviewHosts } from "./review-hosts.js";
 import { reviewOptions } from "./review-options.js";
-import type { DhcpdConfig, DhcpdHost, SubnetDeclaration } from "./config.js";
 
 /**
  * Our own review of a configuration before dhcpd sees it, because `dhcpd -t` accepts fixed addresses inside ranges or outside
@@ -11,7 +13,7 @@ import type { DhcpdConfig, DhcpdHost, SubnetDeclaration } from "./config.js";
  */
 export function reviewDhcpd(config: DhcpdConfig): Problem[] {
   const subnets = config.sharedNetworks.flatMap((network) => network.subnets);
-  const ranges = subnets.flatMap(rangesOf).sort((a, b) => a.first - b.first);
+  const ranges = placedRanges(subnets);
   return [
     ...reviewPrefixes([...subnets.map((subnet) => subnet.prefix), ...config.carriers]),
     ...subnets.flatMap(reviewSubnet),
@@ -19,20 +21,8 @@ export function reviewDhcpd(config: DhcpdConfig): Problem[] {
     ...reviewFailovers(config),
     ...reviewRanges(ranges),
     ...reviewHosts(config.hosts, subnets, ranges),
+    ...reviewOwnAddresses(subnets, ranges),
   ];
-}
-
-interface PlacedRange {
-  readonly range: IpRange;
-  readonly first: number;
-  readonly last: number;
-  readonly prefix: IpPrefix;
-}
-
-function rangesOf(subnet: SubnetDeclaration): PlacedRange[] {
-  return subnet.pools.flatMap((pool) =>
-    pool.ranges.map((range) => ({ range, first: ipv4Number(range.first), last: ipv4Number(range.last), prefix: subnet.prefix })),
-  );
 }
 
 function finding(code: string, at: string, message: string): Problem {
@@ -84,65 +74,13 @@ function reviewRanges(ranges: readonly PlacedRange[]): Problem[] {
   return problems;
 }
 
-function reviewHosts(
-  hosts: readonly DhcpdHost[],
-  subnets: readonly SubnetDeclaration[],
-  ranges: readonly PlacedRange[],
-): Problem[] {
-  const problems: Problem[] = [];
-  const names = new Set<string>();
-  const bound = new Map<number, Set<string>>();
-  const blocks = blocksOf(subnets);
-  const report = (host: DhcpdHost, code: string, message: string): void => {
-    problems.push(finding(code, `host ${host.name}`, message));
-  };
-  for (const host of hosts) {
-    if (names.has(host.name)) report(host, "host-name-duplicate", "two host declarations have this name");
-    names.add(host.name);
-    const inSubnet = bound.get(host.subnetId) ?? new Set();
-    if (inSubnet.has(host.hardwareAddress))
-      report(host, "host-duplicate", `${host.hardwareAddress} is declared twice in one subnet`);
-    bound.set(host.subnetId, inSubnet.add(host.hardwareAddress));
-    const value = ipv4Number(host.fixedAddress);
-    if (blocks.get(host.subnetId)?.some(([first, last]) => first <= value && value <= last) !== true)
-      report(host, "fixed-address-outside-subnet", `${host.fixedAddress} is not in its subnet`);
-    const range = rangeAround(ranges, value);
-    if (range !== null)
-      report(
-        host,
-        "fixed-address-in-range",
-        `${host.fixedAddress} is also in the range ${range.first}-${range.last}: two machines would get it`,
-      );
-  }
-  for (const subnet of subnets) {
-    const range = rangeAround(ranges, ipv4Number(subnet.serverIdentifier));
-    if (range !== null)
-      problems.push(
-        finding("own-address-in-range", `subnet ${subnet.prefix}`, `the rack's own ${subnet.serverIdentifier} is in a range`),
-      );
-  }
-  return problems;
-}
-
-/** First and last address of the blocks that each subnet of the desired state is served by. */
-function blocksOf(subnets: readonly SubnetDeclaration[]): Map<number, [number, number][]> {
-  const blocks = new Map<number, [number, number][]>();
-  for (const { subnetId, prefix } of subnets)
-    blocks.set(subnetId, [...(blocks.get(subnetId) ?? []), [startOf(prefix), endOf(prefix)]]);
-  return blocks;
-}
-
-/** By bisection over ranges sorted by first address: 50,000 hosts and many ranges must not meet pairwise. */
-function rangeAround(ranges: readonly PlacedRange[], value: number): IpRange | null {
-  let low = 0;
-  let high = ranges.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ranges[middle]?.first ?? Infinity) <= value) low = middle + 1;
-    else high = middle;
-  }
-  const candidate = ranges[low - 1];
-  return candidate !== undefined && candidate.last >= value ? candidate.range : null;
+/** The rack's own address is no host's, but strangers must not get it either. */
+function reviewOwnAddresses(subnets: readonly SubnetDeclaration[], ranges: readonly PlacedRange[]): Problem[] {
+  return subnets
+    .filter(({ serverIdentifier }) => rangeAround(ranges, ipv4Number(serverIdentifier)) !== null)
+    .map(({ prefix, serverIdentifier }) =>
+      finding("own-address-in-range", `subnet ${prefix}`, `the rack's own ${serverIdentifier} is in a range`),
+    );
 }
 
 function startOf(prefix: IpPrefix): number {

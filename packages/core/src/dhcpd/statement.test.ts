@@ -1,6 +1,6 @@
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
-import { block, listOption, plain, renderStatements } from "./statement.js";
+import { block, listOption, plain, printedForm, renderStatements } from "./statement.js";
 
 describe("statements of dhcpd.conf", () => {
   it("indents blocks and ends statements", () => {
@@ -33,5 +33,11 @@ describe("statements of dhcpd.conf", () => {
 
   it.each(["a b", "a;b", 'a"', "", "a\nb", "{"])("takes %j for no bare word", (word) => {
     expect(() => renderStatements([plain("x", word)])).toThrow("not a bare word");
+  });
+
+  it("prints a form around its open places", () => {
+    const pieces = printedForm(block(["host", { open: "word" }], [plain("option", "host-name", { open: "text" })]));
+    expect(pieces.map((piece) => new TextDecoder().decode(piece))).toEqual(["host ", ' {\n  option host-name "', '";\n}\n']);
+    expect(printedForm(plain("authoritative")).map((piece) => new TextDecoder().decode(piece))).toEqual(["authoritative;\n"]);
   });
 });

@@ -1,5 +1,5 @@
 import { assert, BugError } from "../problem.js";
-import { AsciiText } from "../text/ascii-text.js";
+import { asciiClass, AsciiText } from "../text/ascii-text.js";
 
 /**
  * dhcpd.conf(5) as a tree. Indentation, quoting, commas, braces and semicolons exist in this file and nowhere else.
@@ -37,7 +37,13 @@ export type Word =
   | { readonly text: string }
   | { readonly list: readonly (string | { readonly text: string })[] }
   | Appended
-  | Definition;
+  | Definition
+  | Open;
+
+/** A place for a word, or a text in quotes, that is filled in later; see {@link printedForm}. */
+export interface Open {
+  readonly open: "word" | "text";
+}
 
 /** `=` in the definition of an option. */
 export interface Definition {
@@ -66,14 +72,26 @@ export function listOption(name: string, values: readonly (string | { readonly t
   return values.length === 0 ? [] : [plain("option", name, { list: values })];
 }
 
-/** Takes them one by one: 50,000 hosts are never all there as statements. */
 export function renderStatements(statements: Iterable<Statement>): string {
   const text = new AsciiText();
-  renderInto(text, statements, "");
+  addStatements(text, statements);
   return text.toString();
 }
 
-function renderInto(text: AsciiText, statements: Iterable<Statement>, indent: string): void {
+/**
+ * What is printed around the open places of a statement, which is one piece more than it has places. Statements of one form that come by the ten
+ * thousand are put together from it, with {@link BARE_CHARACTERS} and {@link TEXT_CHARACTERS} only: the same octets for a tenth of the time.
+ */
+export function printedForm(statement: Statement): readonly Uint8Array[] {
+  const text = new AsciiText();
+  addStatements(text, [statement]);
+  const octets = text.toOctets();
+  const places = [...octets.keys()].filter((at) => octets[at] === OPEN_MARK.charCodeAt(0));
+  return [...places, octets.length].map((end, n) => octets.slice(n === 0 ? 0 : (places[n - 1] ?? 0) + 1, end));
+}
+
+/** Takes them one by one. */
+export function addStatements(text: AsciiText, statements: Iterable<Statement>, indent = ""): void {
   for (const statement of statements) {
     if (statement.kind === "choice") renderChoice(text, statement.branches, indent);
     else if (statement.kind === "verbatim") renderVerbatim(text, statement.text);
@@ -98,7 +116,7 @@ function renderWords(text: AsciiText, words: readonly Word[]): void {
 
 function renderBody(text: AsciiText, body: readonly Statement[], indent: string): void {
   text.add(" {\n");
-  renderInto(text, body, `${indent}  `);
+  addStatements(text, body, `${indent}  `);
   text.add(indent);
   text.add("}\n");
 }
@@ -148,6 +166,8 @@ function renderWord(text: AsciiText, word: Word): void {
     text.add(bare(word));
   } else if ("definition" in word) {
     text.add("=");
+  } else if ("open" in word) {
+    text.add(word.open === "text" ? `"${OPEN_MARK}"` : OPEN_MARK);
   } else if ("octet" in word) {
     text.add(`= concat(option ${bare(word.option)}, ${hexOctet(word.octet)})`);
   } else if ("text" in word) {
@@ -173,6 +193,14 @@ function quote(text: string): string {
 const PLAIN_TEXT = /^[\x20-\x21\x23-\x5b\x5d-\x7e]*$/;
 /** A slash stands in IPv6 prefixes; dhcpd has no comments that begin with one. */
 const BARE_WORD = /^[A-Za-z0-9:.\-_/]+$/;
+
+/** One or more of these make a bare word. */
+export const BARE_CHARACTERS = asciiClass(BARE_WORD);
+/** Those that stand in quotes as they are. */
+export const TEXT_CHARACTERS = asciiClass(PLAIN_TEXT);
+
+/** Of no statement's own text. */
+const OPEN_MARK = "\0";
 
 function utf8Octets(character: string): number[] {
   return (encodeURIComponent(/\p{Surrogate}/u.test(character) ? "\ufffd" : character).match(/%..|./g) ?? []).map((piece) =>

@@ -2,7 +2,7 @@ import { fc, test } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
 import { addressFromValue, ipAddress } from "../address/ip.js";
 import { dnsLabelOf } from "./client-name.js";
-import { checkChosenName, checkHostName, checkLabel, foldName } from "./host-name.js";
+import { checkChosenName, checkHostName, checkLabel, foldName, isHostName } from "./host-name.js";
 import { parsePremade, premadeLabel } from "./premade.js";
 
 const codes = (problems: readonly { code: string }[]): string[] => problems.map((problem) => problem.code);
@@ -69,6 +69,22 @@ describe("host names", () => {
   ])("refuses '%s' as %s", (name, code) => {
     expect(codes(checkHostName(name))).toEqual([code]);
   });
+
+  // Mostly letters, so that many of them are names.
+  const characters = fc.constantFrom(..."abxnlocalhost", "0", "9", "-", ".", "_", "A", "\u00e9");
+  const beginnings = fc.constantFrom("", "localhost", "localhost4", "ip6-loopback", "xn--", "ab--", "m".repeat(63));
+
+  test.prop([beginnings, fc.string({ unit: characters, maxLength: 9 })])(
+    "are told by the rules of their labels",
+    (first, more) => {
+      const name = first + more;
+      const labels = name.split(".");
+      const isReserved = /^(?:localhost[46]?|ip6-localhost|ip6-loopback|broadcasthost)$/.test(labels[0] ?? "");
+      const isNumber = /^\d+(?:\.\d+){1,3}$/.test(name);
+      const expected = !isReserved && !isNumber && labels.every((label) => checkLabel(label).length === 0);
+      expect([isHostName(name), checkHostName(name).length === 0]).toEqual([expected, expected]);
+    },
+  );
 
   it("folds case and the final dot", () => {
     expect(foldName("Db-1.Example.TEST.")).toBe("db-1.example.test");
