@@ -3,7 +3,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
-import { adoptDhcpdConf, adoptPlanSchema, ipAddress, ipv4Number, prefixContains, type AdoptPlan } from "@berth/core";
+import {
+  adoptDhcpdConf,
+  adoptPlanSchema,
+  ipAddress,
+  ipv4Number,
+  prefixContains,
+  type AdoptPlan,
+  type DesiredState,
+  type FailoverWish,
+  type SubnetDhcp,
+} from "@berth/core";
 import { goldenCases } from "./golden-cases.js";
 
 const root = fileURLToPath(new URL("./fixtures/adopt/", import.meta.url));
@@ -97,6 +107,17 @@ function addressesIn(ranges: readonly { readonly first: string; readonly last: s
   });
 }
 
+/** What the file says of the settings that the subnet has. */
+function settingsOf({ dhcp, failover, id, relay }: DesiredState["subnets"][number], text: string): SubnetDhcp {
+  const isPaired = failover !== undefined && text.includes(`failover peer "s${id}";`);
+  const { mclt, split } = failover ?? {};
+  return {
+    ...dhcp,
+    ...(relay === undefined ? {} : { relay: { servers: [relay.server] } }),
+    ...(isPaired ? { failover: failover.role === "primary" ? ({ mclt, split } as FailoverWish) : {} } : {}),
+  };
+}
+
 describe("a dhcpd.conf that Berth wrote", () => {
   it.each(rendered)("$name: comes back as the subnets, windows and hosts that it was made from", ({ desired, folder }) => {
     const plan = planOf(folder);
@@ -107,7 +128,9 @@ describe("a dhcpd.conf that Berth wrote", () => {
     const read = new Map(plan.subnets.map((subnet) => [subnet.prefix, subnet]));
     expect([...read.keys()].sort()).toEqual(served.map(({ prefix }) => prefix).sort());
     for (const subnet of served) {
-      const { domain, enlistment, gateway, leaseTime, maxLeaseTime, window } = read.get(subnet.prefix) ?? {};
+      const { dhcp, domain, enlistment, gateway, leaseTime, maxLeaseTime, window } = read.get(subnet.prefix) ?? {};
+      // A snippet is other people's words, which are judged one by one.
+      if (subnet.dhcp?.snippet === undefined) expect(dhcp ?? {}).toEqual(settingsOf(subnet, text));
       expect({ domain, gateway, leaseTime, maxLeaseTime }).toEqual({
         domain: subnet.domain,
         gateway: subnet.dhcp?.routers?.[0] ?? subnet.gateway,

@@ -23,7 +23,7 @@ describe("DHCP on IPv6", () => {
     link = await lab.addLink("rack1");
     const host = await lab.addRack("rack1");
     await host.connect(link, { addresses: ["fd50:1::1/64"] });
-    rack = new Rack(host);
+    rack = new Rack(host, { dhcpd: { program: host.unconfined("dhcpd"), pool_check_seconds: 1 } });
     await region.start();
     await rack.join(region);
     await rack.start();
@@ -47,7 +47,19 @@ describe("DHCP on IPv6", () => {
     );
     expect([given[0], ...given.slice(1).sort()]).toEqual(["fd50:1::50", WINDOW[0], WINDOW[2], WINDOW[3]]);
     expect(await daemon()).toMatchObject({ state: "converged", problems: [] });
-    expect((await rack.status())?.problems).toEqual([]);
+  });
+
+  it("says that the window is full, and shows its leases and its server where those of IPv4 are shown", async () => {
+    const problems = await waitUntil(async () => (await rack.status())?.problems ?? [], {
+      describe: "the window is counted",
+      until: (all) => all.length > 0,
+    });
+    const message = "3 of the 3 addresses for unknown machines are used, 0 free";
+    expect(problems).toMatchObject([{ code: "pool-nearly-exhausted", at: `subnet ${PREFIX}`, message }]);
+    expect((await rack.agent("status", "--state", rack.stateDir)).stdout).toMatch(/^leases6 {5}[34] in the file, following$/m);
+    const { stdout } = await region.berth("rack", "list");
+    const [titles = "", row = ""] = stdout.split("\n");
+    expect(row.slice(titles.indexOf("DHCPD6"))).toMatch(/^converged/);
   });
 
   it("keeps an address that a stranger holds from everybody else until the lease ends", async () => {

@@ -5,6 +5,8 @@ import { agentPaths, type AgentPaths } from "./agent-paths.js";
 import { createAttachment, type Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
 import { createWire, type Wire } from "./create-wire.js";
+import { provokeResolution } from "./observe/wire/provoke.js";
+import { createWireProber } from "./observe/wire/wire-prober.js";
 import { createRetirement, type Retirement } from "./decommission/create-retirement.js";
 import { runLeaseRetirer } from "./decommission/lease-retirer.js";
 import { createDriver } from "./create-driver.js";
@@ -69,16 +71,17 @@ export async function createAgent(config: AgentConfig, ports: AgentPorts): Promi
     subnets: () => keeper.current()?.subnets ?? [],
   });
   const attach = createAttachment(config, { keeper, settled });
-  const wire = createWire(config, { attach, observer, ports, report: (answers) => link.reportWire(answers) });
+  const prober = createWireProber({ ...ports, neighbors: (signal) => observer.neighbors(signal), provoke: provokeResolution });
+  const wire = createWire(config, { attach, observer, prober, ports, report: (answers) => link.reportWire(answers) });
   const pools = createPoolWatch({
     ...ports,
     attach,
-    leases: leases[0].follower,
+    leases: leases.map(({ follower }) => follower),
     dhcpdLog: createLogReader(paths.dhcpd.log),
     periodMs: config.dhcpd.pool_check_seconds * 1000,
   });
   if (config.mode === "manage") {
-    retirement = await createRetirement({ paths, attach, ports });
+    retirement = await createRetirement({ paths, attach, prober, ports });
     daemons = await createDaemons({ paths, observer, attach, servers, driver, ports });
   }
   const watched = { keeper, observer, settled, leases, link, attach, wire, pools };
@@ -172,6 +175,7 @@ class RunningAgent implements Agent {
       daemons: daemons.map(({ reconciler }) => reconciler.status()),
       activations: daemons.map(({ reconciler }) => ({ daemon: reconciler.status().name, activations: reconciler.activations() })),
       leases: leases[0].follower.health(),
+      leases6: leases[1]?.follower.health() ?? null,
       interfaces: { read: interfaces !== null, count: interfaces?.length ?? 0 },
       problems: [...this.#problems(), ...(skew === null ? [] : [skew])], // the region measures it itself
     };

@@ -1,12 +1,12 @@
-import type { DesiredSubnet, IpAddress, Problem, WireAnswer } from "@berth/core";
-import type { Clock, Commands, Log } from "@berth/host";
+import { addressFamily, type DesiredSubnet, type IpAddress, type IpFamily, type Problem, type WireAnswer } from "@berth/core";
+import type { Clock, Log } from "@berth/host";
 import type { Attachment } from "./attachment.js";
 import type { AgentConfig } from "./config.js";
+import { askDhcp6Servers } from "./observe/dhcp-servers/ask-dhcp6-servers.js";
 import { askDhcpServers, type AskedLink } from "./observe/dhcp-servers/ask-dhcp-servers.js";
 import { createDhcpServerWatch } from "./observe/dhcp-servers/dhcp-server-watch.js";
 import type { InterfaceObserver } from "./observe/interfaces/interface-observer.js";
-import { provokeResolution } from "./observe/wire/provoke.js";
-import { createWireProber } from "./observe/wire/wire-prober.js";
+import type { WireProber } from "./observe/wire/wire-prober.js";
 import { createWireWatch, type WireLink } from "./observe/wire/wire-watch.js";
 
 /** What the agent asks on its links beside serving them: who has an address, and which foreign DHCP servers are there. */
@@ -25,33 +25,38 @@ export interface Wire {
 
 export interface WirePorts {
   readonly attach: Attachment;
+  readonly prober: WireProber;
   readonly observer: InterfaceObserver;
-  readonly ports: { readonly clock: Clock; readonly commands: Commands; readonly log: Log };
+  readonly ports: { readonly clock: Clock; readonly log: Log };
   readonly report: (answers: readonly WireAnswer[]) => void;
 }
 
-export function createWire(config: AgentConfig, { attach, observer, ports, report }: WirePorts): Wire {
+export function createWire(config: AgentConfig, { attach, observer, ports, prober, report }: WirePorts): Wire {
   let listener = (): void => undefined;
   const onChange = (): void => listener();
-  const { clock, commands, log } = ports;
+  const { clock, log } = ports;
   const neighbors = (signal: AbortSignal) => observer.neighbors(signal);
-  const prober = createWireProber({ commands, clock, neighbors, provoke: provokeResolution });
-  const servers = createDhcpServerWatch({
-    clock,
-    log,
-    random: Math.random,
-    links: () => servedLinks(attach),
-    trusted: () => new Set([...ownAddresses(observer), ...config.dhcpd.known_servers]),
-    ask: (links, signal) => askDhcpServers(links, clock, signal),
-    prober,
-    onChange,
-    periodMs: config.dhcpd.foreign_check_seconds * 1000,
-  });
+  const searches = ([4, 6] as const).map((family) =>
+    createDhcpServerWatch({
+      clock,
+      log,
+      random: Math.random,
+      links: () => servedLinks(attach, family),
+      trusted: () => new Set([...ownAddresses(observer), ...config.dhcpd.known_servers]),
+      ask: (links, signal) => (family === 4 ? askDhcpServers : askDhcp6Servers)(links, clock, signal),
+      prober,
+      onChange,
+      periodMs: config.dhcpd.foreign_check_seconds * 1000,
+    }),
+  );
   const watch = createWireWatch({ clock, log, links: () => wireLinks(attach), prober, neighbors, report, onChange });
   return {
-    run: async (signal) => void (await Promise.all([servers.run(signal), watch.run(signal)])),
-    nudge: () => servers.nudge(),
-    problems: () => [...servers.problems(), ...[watch.problem()].filter((problem) => problem !== null)],
+    run: async (signal) => void (await Promise.all([...searches.map((search) => search.run(signal)), watch.run(signal)])),
+    nudge: () => searches.forEach((search) => search.nudge()),
+    problems: () => [
+      ...searches.flatMap((search) => search.problems()),
+      ...[watch.problem()].filter((problem) => problem !== null),
+    ],
     onChange: (changed) => void (listener = changed),
     // A probe flushes entries of the neighbour table: an agent that only observes listens and changes nothing.
     want: (addresses) => watch.want(config.mode === "manage" ? addresses : []),
@@ -69,10 +74,12 @@ function wireLinks(attach: Attachment): readonly WireLink[] {
 }
 
 /** Links on which this rack gives out addresses, each once: on a link of mode `observe` a foreign server is what is expected. */
-function servedLinks(attach: Attachment): readonly AskedLink[] {
+function servedLinks(attach: Attachment, family: IpFamily): readonly AskedLink[] {
   const subnets = new Map(attach.desired()?.subnets.map((subnet) => [subnet.id, subnet]));
   const links =
-    attach.now()?.local.links.filter(({ subnetId, address }) => gives(subnets.get(subnetId)) && address.includes(".")) ?? [];
+    attach
+      .now()
+      ?.local.links.filter(({ subnetId, address }) => gives(subnets.get(subnetId)) && addressFamily(address) === family) ?? [];
   return [...new Map(links.toReversed().map(({ name, address }) => [name, { interfaceName: name, address }])).values()].reverse();
 }
 

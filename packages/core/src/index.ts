@@ -123,6 +123,7 @@ export * from "./import/finish-rows.js";
 // adopt: an existing dhcpd.conf read into a plan
 export * from "./adopt/plan.js";
 export type { ConfFiles } from "./adopt/conf-tree.js";
+export type { AdoptingHost } from "./adopt/adopt-relays.js";
 export * from "./adopt/adopt-conf.js";
 
 // desired: what one rack must run
@@ -178,6 +179,7 @@ export * from "./dhcp-packet/model.js";
 export * from "./dhcp-packet/encode-question.js";
 export * from "./dhcp-packet/decode-reply.js";
 export * from "./dhcp-packet/information-request.js";
+export * from "./dhcp-packet/solicit.js";
 export * from "./dhcp-packet/question-hardware-address.js";
 
 // wire: who answers for an address

@@ -43,6 +43,11 @@ describe("berth import plan", () => {
     expect(fixture.ports.ledger.revision).toBe(revision + 1);
     expect(prefixes()).toEqual(["10.20.0.0/22", "10.21.0.0/24"]);
     const [racks] = fixture.ports.ledger.subnets();
+    expect(racks?.dhcp).toEqual({
+      domainSearch: [],
+      boot: { nextServer: "10.20.0.2", bios: "pxelinux.0", uefiX64: "uefi.efi", uefiArm64: "pxelinux.0" },
+      failover: { mclt: 1800, split: 128 },
+    });
     expect(racks).toMatchObject({ mode: "window", window: { first: "10.20.2.0", last: "10.20.3.250" }, leaseTime: 600 });
     const bond = fixture.ports.ledger.allocations().find(({ address }) => address === "10.21.0.11");
     expect(bond).toMatchObject({ name: "node1.racks.example.net", nics: ["00:00:5e:00:53:21", "00:00:5e:00:53:22"] });

@@ -1,8 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compileZones, renderRndcKey } from "@berth/core";
+import {
+  compileDhcpd,
+  compileZones,
+  ipAddress,
+  ipPrefix,
+  renderDhcpd,
+  renderRndcKey,
+  type DesiredSubnet,
+  type IpRange,
+} from "@berth/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { linkAt, subnetOf } from "../../fixtures/dhcpd/subnet.js";
 import { goldenCases, renderedFiles, writeFiles, type GoldenCase } from "../../golden-cases.js";
 import { createLab, type Lab } from "../lab.js";
 import { requireTools } from "../require-tools.js";
@@ -77,5 +87,37 @@ describe("golden files and the daemons' own checkers", () => {
 
   it.each(goldenCases().filter(({ name }) => name.endsWith("refused")))("$name: there is no file of dhcpd's", (golden) => {
     expect([...rendered(golden).files.keys()]).toEqual(["named.conf", "findings.txt"]);
+  });
+
+  it("no pool without a range, and no partner that no pool uses (case 201)", async () => {
+    const bank = JSON.parse(
+      readFileSync(new URL("../../fixtures/dhcpd/201-pool-needs-both-racks-no-range.json", import.meta.url), "utf8"),
+    ) as {
+      readonly given: { readonly subnet: string; readonly dynamic: readonly IpRange[]; readonly failover: boolean };
+      readonly expect: { readonly must_not_contain: readonly string[]; readonly dhcpd_t: "ok" };
+    };
+    expect(bank.given).toMatchObject({ dynamic: [], failover: true });
+    const failover = {
+      role: "primary",
+      address: ipAddress("192.0.2.1"),
+      partner: ipAddress("192.0.2.2"),
+      port: 647,
+      mclt: 60,
+      split: 128,
+    } as const;
+    const subnet = subnetOf({ prefix: ipPrefix(bank.given.subnet), gateway: null, dns: [], failover });
+    const window = { first: ipAddress("192.0.2.10"), last: ipAddress("192.0.2.12") };
+    const used: DesiredSubnet = { ...subnet, mode: "window", window, excludedRanges: [window] };
+    for (const without of [{ ...subnet, mode: "static" as const }, used]) {
+      const config = compileDhcpd({ subnets: [without] }, { links: [linkAt("eth0", 1, "192.0.2.1")] });
+      const text = config.ok ? renderDhcpd(config.value) : "";
+      expect(text).toContain("subnet 192.0.2.0");
+      for (const word of [...bank.expect.must_not_contain, "failover peer"]) expect(text).not.toContain(word);
+      const file = join(mkdtempSync(join(tmpdir(), "berth-golden-")), "dhcpd.conf");
+      folders.push(join(file, ".."));
+      writeFileSync(file, text);
+      const checked = await runProgram([lab.programs.unconfined("dhcpd"), "-t", "-q", "-cf", file]);
+      expect(checked).toMatchObject({ status: 0, stdout: "", stderr: "" });
+    }
   });
 });

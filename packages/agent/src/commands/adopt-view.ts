@@ -6,6 +6,7 @@ export function adoptText(plan: AdoptPlan): string {
   const machineRows = machines.map(({ address, at, name, nics }) => [address ?? "-", name ?? "-", nics.join(","), at]);
   return [
     ...section(["SUBNET", "MODE", "WINDOW", "GATEWAY", "DOMAIN", "LEASE", "FROM"], subnets.map(subnetRow)),
+    ...section(["SUBNET", "SETTINGS"], subnets.flatMap(settingRows)),
     ...section(["ADDRESS", "NAME", "NIC", "FROM"], machineRows),
     ...section(["WITHOUT COUNTERPART", "", "WHY"], withoutCounterpart.map(findingRow)),
     ...section(["UNREADABLE", "", "WHY"], unreadable.map(findingRow)),
@@ -17,6 +18,23 @@ export function adoptText(plan: AdoptPlan): string {
 function subnetRow({ at, domain, gateway, leaseTime, mode, prefix, window }: AdoptedSubnet): string[] {
   const range = window === null ? "-" : `${window.first}-${window.last}`;
   return [prefix, mode, range, gateway ?? "-", domain ?? "(none: name it)", `${leaseTime}s`, at];
+}
+
+const RACKS = "the racks themselves, because the file names none";
+
+/** All that `berth subnet set` would have to be told for it. */
+function settingRows({ dhcp, dns, enlistment, ntp, prefix, reserved }: AdoptedSubnet): string[][] {
+  const rows: [string, unknown][] = [
+    ["dns", dns ?? RACKS],
+    ["ntp", ntp ?? RACKS],
+    ["reserved", reserved],
+    ["enlistment", enlistment],
+    ...Object.entries(dhcp ?? {}),
+  ];
+  return rows.flatMap(([name, value]) => {
+    if (value === null || (Array.isArray(value) && value.length === 0 && name !== "domainSearch")) return [];
+    return [[prefix, `${name} ${JSON.stringify(value)}`]];
+  });
 }
 
 function findingRow({ at, text, why }: AdoptFinding): string[] {

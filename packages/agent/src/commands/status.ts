@@ -41,7 +41,7 @@ function isWell({ daemons, problems, link }: AgentStatus): boolean {
 }
 
 function statusText(status: AgentStatus): string {
-  const { link, leases, daemons } = status;
+  const { link, leases, leases6, daemons } = status;
   const region = link.region === null ? "" : ` ${link.region}`;
   const lines = [
     `rack        ${status.name} (${status.rack})`,
@@ -53,11 +53,22 @@ function statusText(status: AgentStatus): string {
       ...lastActivations(status, name),
     ]),
     ...(daemons.length === 0 ? ["daemons     none: this agent only observes"] : []),
-    `leases      ${leases.leases} in the file, ${leases.state.kind}`,
+    `leases      ${leasesText(leases)}`,
+    ...leases6Lines(leases6),
     `interfaces  ${status.interfaces.read ? status.interfaces.count : "not read yet"}`,
   ];
   const problems = [...daemons.flatMap((daemon) => daemon.problems), ...status.problems];
   return `${[...lines, ...problems.map((problem) => `problem     ${formatProblem(problem)}`)].join("\n")}\n`;
+}
+
+/** Nothing where IPv6 was never served, because there is no file of it. */
+function leases6Lines(leases6: AgentStatus["leases6"]): string[] {
+  if (leases6 === null) return [];
+  return leases6.identity === null ? [] : [`leases6     ${leasesText(leases6)}`];
+}
+
+function leasesText({ leases, state }: AgentStatus["leases"]): string {
+  return `${leases} in the file, ${state.kind}`;
 }
 
 /** How many of the last attempts are shown to people; JSON has all that are kept. */

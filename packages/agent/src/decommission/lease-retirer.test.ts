@@ -3,9 +3,9 @@ import { createLog, EnvironmentError } from "@berth/host";
 import { createFakeClock } from "@berth/host/fakes";
 import { expect, test } from "vitest";
 import type { LeaseToFree } from "../omapi/omapi-client.js";
-import type { WireAnswer } from "./ask-wire.js";
 import { createLeaseRetirer, type LeaseRetirer } from "./lease-retirer.js";
 
+const SIGNAL = new AbortController().signal;
 const NOW = 1_796_040_000_000;
 const MAC = "02:00:5e:00:53:01" as HardwareAddress;
 const LEASE = { address: ipAddress("192.168.50.150"), hardwareAddress: MAC, ends: NOW / 1000 + 600 };
@@ -13,7 +13,7 @@ const LINKS = { links: [{ name: "eth0", subnetId: 1, address: ipAddress("192.168
 const FREE: OmapiLease = { handle: 1, address: LEASE.address, state: "free", hardwareAddress: MAC, starts: 0, ends: 0 };
 
 interface World {
-  wire: WireAnswer;
+  wire: readonly HardwareAddress[] | "unreachable";
   free: () => Result<OmapiLease>;
   retired: (typeof LEASE)[];
   readonly asked: string[];
@@ -25,7 +25,7 @@ function worldOf(): World {
   const clock = createFakeClock(NOW);
   const log = createLog({ level: "error", journal: false, write: () => undefined });
   const world = {
-    wire: "silent" as WireAnswer,
+    wire: [] as World["wire"],
     free: () => accepted(FREE),
     retired: [LEASE],
     asked: [] as string[],
@@ -41,9 +41,14 @@ function worldOf(): World {
         return Promise.resolve().then(() => world.free());
       },
     },
-    askWire: (link, address) => {
-      world.asked.push(`${link} ${address}`);
-      return Promise.resolve(world.wire);
+    prober: {
+      probe: (targets) => {
+        world.asked.push(...targets.map(({ address, interfaceName, source }) => `${interfaceName} ${source} ${address}`));
+        const { wire } = world;
+        if (wire === "unreachable")
+          return Promise.reject(new EnvironmentError("wire-unreachable", "eth0", "no datagram can be sent"));
+        return Promise.resolve(targets.map((target) => ({ target, hardwareAddresses: wire })));
+      },
     },
     desired: () => ({ subnets: [subnet], retired: world.retired }) as unknown as DesiredState,
     links: () => LINKS,
@@ -53,30 +58,31 @@ function worldOf(): World {
 
 test("a lease is freed once, after its wire was asked", async () => {
   const world = worldOf();
-  const pause = await world.retirer.pass();
-  await world.retirer.pass();
-  expect(world.asked).toEqual(["eth0 192.168.50.150"]);
+  const pause = await world.retirer.pass(SIGNAL);
+  await world.retirer.pass(SIGNAL);
+  expect(world.asked).toEqual(["eth0 192.168.50.1 192.168.50.150"]);
   expect(world.freed).toMatchObject([LEASE]);
   expect(pause).toBeGreaterThan(60_000);
 });
 
 test("an address at which somebody answers, or of which nobody can tell, is left to its end and asked about again", async () => {
   const world = worldOf();
-  for (const wire of ["answered", "unknown"] as const) {
+  for (const wire of [[MAC], "unreachable"] as const) {
     world.wire = wire;
-    expect(await world.retirer.pass()).toBeLessThanOrEqual(10_000);
+    expect(await world.retirer.pass(SIGNAL)).toBeLessThanOrEqual(10_000);
+    expect(world.retirer.problem()?.code).toBe(wire === "unreachable" ? "wire-unreachable" : undefined);
   }
   expect(world.freed).toEqual([]);
-  world.wire = "silent";
-  await world.retirer.pass();
+  world.wire = [];
+  await world.retirer.pass(SIGNAL);
   expect(world.freed).toHaveLength(1);
 });
 
 test("a lease that changed meanwhile is left alone for good", async () => {
   const world = worldOf();
   world.free = () => refused({ code: "lease-changed", at: "lease", message: "renewed" });
-  await world.retirer.pass();
-  await world.retirer.pass();
+  await world.retirer.pass(SIGNAL);
+  await world.retirer.pass(SIGNAL);
   expect(world.freed).toHaveLength(1);
   expect(world.retirer.problem()).toBeNull();
 });
@@ -87,14 +93,14 @@ test("a dhcpd that cannot be asked is named, asked again, and the name goes when
   world.free = () => {
     throw new EnvironmentError("omapi-timeout", "127.0.0.1:7911", "no answer");
   };
-  expect(await world.retirer.pass()).toBeLessThanOrEqual(10_000);
+  expect(await world.retirer.pass(SIGNAL)).toBeLessThanOrEqual(10_000);
   expect(world.retirer.problem()?.code).toBe("omapi-timeout");
   expect(world.freed).toHaveLength(1);
   world.free = () => refused({ code: "omapi-key-refused", at: "127.0.0.1:7911", message: "no" });
-  await world.retirer.pass();
+  await world.retirer.pass(SIGNAL);
   expect(world.retirer.problem()?.code).toBe("omapi-key-refused");
   world.free = () => accepted(FREE);
-  await world.retirer.pass();
+  await world.retirer.pass(SIGNAL);
   expect(world.retirer.problem()).toBeNull();
 });
 
@@ -104,6 +110,6 @@ test("a lease outside every wire of this rack, or over, is nobody's business her
     { ...LEASE, address: ipAddress("10.9.9.9") },
     { ...LEASE, ends: NOW / 1000 - 1 },
   ];
-  await world.retirer.pass();
+  await world.retirer.pass(SIGNAL);
   expect(world.asked).toEqual([]);
 });

@@ -2,6 +2,7 @@ import {
   retirementKey,
   retirementsDue,
   type DesiredState,
+  type IpAddress,
   type Problem,
   type RackLinks,
   type Retirement,
@@ -9,13 +10,13 @@ import {
 } from "@berth/core";
 import { describeError, EnvironmentError, type Bell, type Clock, type Log } from "@berth/host";
 import type { OmapiClient } from "../omapi/omapi-client.js";
-import type { AskWire } from "./ask-wire.js";
+import type { WireProber } from "../observe/wire/wire-prober.js";
 
 export interface LeaseRetirerPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly omapi: Pick<OmapiClient, "freeLease">;
-  readonly askWire: AskWire;
+  readonly prober: WireProber;
   desired(): DesiredState | null;
   links(): RackLinks | null;
 }
@@ -23,7 +24,7 @@ export interface LeaseRetirerPorts {
 /** Frees over OMAPI what the desired state names as retired, as soon as nobody answers there. */
 export interface LeaseRetirer {
   /** One look at the newest desired state. Answers how many milliseconds later it wants to look again at the latest. */
-  pass(): Promise<number>;
+  pass(signal: AbortSignal): Promise<number>;
   /** Why dhcpd could not be asked; null when it could, or had not to be. */
   problem(): Problem | null;
 }
@@ -37,8 +38,7 @@ export function createLeaseRetirer(ports: LeaseRetirerPorts): LeaseRetirer {
   let problem: Problem | null = null;
 
   async function retire(lease: Retirement): Promise<RetirementOutcome> {
-    const { address, hardwareAddress, link } = lease;
-    if ((await ports.askWire(link, address)) !== "silent") return "in-use";
+    const { address, hardwareAddress } = lease;
     const freed = await ports.omapi.freeLease(lease);
     if (freed.ok) {
       ports.log.info({ address, hardwareAddress }, "freed the lease of a released machine");
@@ -52,23 +52,33 @@ export function createLeaseRetirer(ports: LeaseRetirerPorts): LeaseRetirer {
     return "done";
   }
 
+  /** Of these leases, the addresses at which somebody answers on the wire now. */
+  async function answering(due: readonly Retirement[], signal: AbortSignal): Promise<ReadonlySet<IpAddress>> {
+    const targets = due.map(({ address, link, source }) => ({ address, interfaceName: link, source }));
+    const results = targets.length === 0 ? [] : await ports.prober.probe(targets, signal);
+    return new Set(results.flatMap(({ hardwareAddresses, target }) => (hardwareAddresses.length === 0 ? [] : [target.address])));
+  }
+
   return {
     problem: () => problem,
-    async pass() {
+    async pass(signal) {
       const desired = ports.desired();
       const links = ports.links();
       if (desired === null || links === null) return AGAIN_MS;
       const named = new Set((desired.retired ?? []).map(retirementKey));
       for (const key of outcomes.keys()) if (!named.has(key)) outcomes.delete(key);
       problem = null;
-      for (const lease of retirementsDue(desired, links, { outcomes, now: ports.clock.now() })) {
-        const outcome = await retire(lease).catch((error: unknown): RetirementOutcome => {
-          if (!(error instanceof EnvironmentError)) throw error;
-          problem = { code: error.code, at: error.at, message: describeError(error) };
-          return "failed";
-        });
-        outcomes.set(retirementKey(lease), outcome);
-        if (outcome === "failed") break; // the others would fail alike
+      const due = retirementsDue(desired, links, { outcomes, now: ports.clock.now() });
+      try {
+        const inUse = await answering(due, signal);
+        for (const lease of due) {
+          const outcome = inUse.has(lease.address) ? "in-use" : await retire(lease);
+          outcomes.set(retirementKey(lease), outcome);
+          if (outcome === "failed") break; // the others would fail alike
+        }
+      } catch (error) {
+        if (!(error instanceof EnvironmentError)) throw error;
+        problem = { code: error.code, at: error.at, message: describeError(error) };
       }
       return retirementsDue(desired, links, { outcomes, now: ports.clock.now() }).length === 0 ? IDLE_MS : AGAIN_MS;
     },
@@ -81,7 +91,7 @@ const SETTLED: ReadonlySet<string> = new Set(["lease-changed", "omapi-not-found"
 /** Looks at every ring of the bell and whenever the last look asked for it, until aborted. */
 export async function runLeaseRetirer(retirer: LeaseRetirer, ports: { readonly bell: Bell }, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const nextMs = await retirer.pass();
+    const nextMs = await retirer.pass(signal);
     await ports.bell.wait(nextMs, signal).catch((reason: unknown) => {
       if (!signal.aborted) throw reason;
     });

@@ -9,6 +9,9 @@ import {
   type ProbeTarget,
 } from "@berth/core";
 import { EnvironmentError } from "@berth/host";
+import { DHCP6_CLIENT_PORT, DHCP6_SERVER_PORT, DHCP6_SERVERS, ownLinkLocal, withoutZone } from "./dhcp6-link.js";
+
+const UNASKABLE = "the DHCP server cannot be asked whether it answers";
 
 export interface AskDhcpOptions {
   readonly transactionId: number;
@@ -55,75 +58,72 @@ export function heardQuestion(log: string, { address }: ProbeTarget): boolean {
   return log.includes(`DHCPINFORM from ${address} via ${address}`);
 }
 
-const DHCP6_CLIENT_PORT = 546;
-const DHCP6_SERVER_PORT = 547;
-/** All_DHCP_Relay_Agents_and_Servers (RFC 8415 §7.1). */
-const DHCP6_SERVERS = "ff02::1:2";
-
 /**
  * The same of `dhcpd -6`, which hears through UDP sockets: the host's own multicast comes back to it. Other servers on the link hear it too (also with
- * hop limit 0, measured), so only an answer from this host's own link-local address counts.
+ * hop limit 0, measured), so only an answer from this host's own link-local address counts. It is heard by a socket that is connected to that address, because
+ * of the sockets at the client port the kernel gives a datagram to the one that asks for it most exactly: the search for foreign servers may listen there, too.
  */
 export async function askDhcp6({ link }: ProbeTarget, { transactionId, waitMs }: AskDhcpOptions): Promise<boolean> {
-  const own = await ownLinkLocal(link);
+  const at = `${link} port ${DHCP6_CLIENT_PORT}`;
+  const own = await ownLinkLocal(link).catch((cause: unknown) => {
+    throw new EnvironmentError("dhcp-unaskable", at, UNASKABLE, { cause });
+  });
   const socket = createSocket({ type: "udp6", reuseAddr: true, ipv6Only: true });
-  return askOnce(socket, {
+  const sender = createSocket({ type: "udp6", reuseAddr: true, ipv6Only: true });
+  const asked = askOnce(socket, {
     waitMs,
-    at: `${link} port ${DHCP6_CLIENT_PORT}`,
+    at,
     bind: { address: "::", port: DHCP6_CLIENT_PORT },
-    send() {
-      socket.setMulticastInterface(`::%${link}`);
-      socket.setMulticastLoopback(true);
-      const question = encodeInformationRequest(transactionId, QUESTION_HARDWARE_ADDRESS);
-      socket.send(question, DHCP6_SERVER_PORT, `${DHCP6_SERVERS}%${link}`);
+    send(fail) {
+      sender.on("error", fail);
+      const guarded = (act: () => void) => (): void => {
+        try {
+          act();
+        } catch (cause) {
+          fail(cause); // the interface went in between
+        }
+      };
+      const ask = guarded(() => {
+        sender.setMulticastInterface(`::%${link}`);
+        sender.setMulticastLoopback(true);
+        const question = encodeInformationRequest(transactionId, QUESTION_HARDWARE_ADDRESS);
+        sender.send(question, DHCP6_SERVER_PORT, `${DHCP6_SERVERS}%${link}`);
+      });
+      const bound = { address: "::", port: DHCP6_CLIENT_PORT, exclusive: true };
+      socket.connect(
+        DHCP6_SERVER_PORT,
+        `${own}%${link}`,
+        guarded(() => sender.bind(bound, ask)),
+      );
     },
     isAnswer: (packet, from) => withoutZone(from) === own && isReplyTo(packet, transactionId),
   });
-}
-
-/** The address that the kernel speaks from on that link; nothing is sent. */
-function ownLinkLocal(link: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = createSocket({ type: "udp6" });
-    const at = `${link} port ${DHCP6_CLIENT_PORT}`;
-    socket.once("error", (cause) => socket.close(() => reject(unaskable(at, cause))));
-    socket.connect(DHCP6_SERVER_PORT, `${DHCP6_SERVERS}%${link}`, () => {
-      const { address } = socket.address();
-      socket.close(() => resolve(withoutZone(address)));
-    });
-  });
-}
-
-function withoutZone(address: string): string {
-  return address.split("%")[0] ?? address;
-}
-
-function unaskable(at: string, cause: unknown): EnvironmentError {
-  return new EnvironmentError("dhcp-unaskable", at, "the DHCP server cannot be asked whether it answers", { cause });
+  return asked.finally(() => sender.close());
 }
 
 interface Exchange {
   readonly waitMs: number;
   readonly at: string;
   readonly bind: { readonly address: string; readonly port: number };
-  send(): void;
+  /** Called once, when the socket is bound; `fail` takes what went wrong later. */
+  send(fail: (cause: unknown) => void): void;
   isAnswer(packet: Uint8Array, from: string): boolean;
 }
 
 function askOnce(socket: Socket, exchange: Exchange): Promise<boolean> {
   const { waitMs, at, bind } = exchange;
   return new Promise((resolve, reject) => {
+    let ended = false;
     const end = (settle: () => void): void => {
+      if (ended) return;
+      ended = true;
       clearTimeout(timer);
       socket.removeAllListeners();
       socket.on("error", () => undefined); // what comes after the outcome does not change it
       socket.close();
       settle();
     };
-    const fail = (cause: unknown): void =>
-      end(() =>
-        reject(new EnvironmentError("dhcp-unaskable", at, "the DHCP server cannot be asked whether it answers", { cause })),
-      );
+    const fail = (cause: unknown): void => end(() => reject(new EnvironmentError("dhcp-unaskable", at, UNASKABLE, { cause })));
     const timer = setTimeout(() => end(() => resolve(false)), waitMs);
     socket.on("error", fail);
     socket.on("message", (packet, { address }) => {
@@ -131,7 +131,7 @@ function askOnce(socket: Socket, exchange: Exchange): Promise<boolean> {
     });
     socket.bind({ ...bind, exclusive: true }, () => {
       try {
-        exchange.send();
+        exchange.send(fail);
       } catch (cause) {
         fail(cause);
       }

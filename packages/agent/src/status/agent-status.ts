@@ -14,7 +14,10 @@ export interface AgentStatus {
   readonly daemons: readonly DaemonStatus[];
   /** What was tried with each of them lately, oldest first. */
   readonly activations: readonly { readonly daemon: string; readonly activations: readonly Activation[] }[];
+  /** Of IPv4. */
   readonly leases: LeaseFollowerHealth;
+  /** Of IPv6; null where its leases are not followed. */
+  readonly leases6: LeaseFollowerHealth | null;
   readonly interfaces: { readonly read: boolean; readonly count: number };
   readonly problems: readonly Problem[];
 }

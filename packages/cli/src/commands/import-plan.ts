@@ -82,12 +82,12 @@ async function readPlan(context: CliContext, file: string): Promise<AdoptPlan> {
 }
 
 function subnetRequest(subnet: AdoptedSubnet, { domain, site }: PlanFlags): SubnetCreate {
-  const { dns, enlistment, gateway, leaseTime, maxLeaseTime, mode, ntp, prefix, reserved, window } = subnet;
+  const { dhcp, dns, enlistment, gateway, leaseTime, maxLeaseTime, mode, ntp, prefix, reserved, window } = subnet;
   return {
     prefix,
     ...(site === undefined ? {} : { site }),
     domain: subnet.domain ?? domain ?? UNNAMED,
-    ...{ mode, gateway, window, reserved, dns, ntp, leaseTime, maxLeaseTime },
+    ...{ mode, gateway, window, reserved, dns, ntp, leaseTime, maxLeaseTime, dhcp },
     ...(enlistment === null ? {} : { enlistment }),
   };
 }

@@ -44,6 +44,7 @@ function columns(nowMs: number): readonly Column<RackApiView>[] {
     { title: "VIPS", cell: ({ addresses }) => addressesOf(addresses, "vip").join(",") },
     { title: "SUBNETS", cell: ({ subnets }) => subnets.map(({ prefix }) => prefix).join(",") },
     { title: "DHCPD", cell: (rack) => daemonState(rack, "dhcpd") },
+    { title: "DHCPD6", cell: (rack) => daemonState(rack, "dhcpd6") },
     { title: "NAMED", cell: (rack) => daemonState(rack, "named") },
     { title: "GENERATION", cell: generationText },
     { title: "LEASES", cell: ({ leasesInUse }) => String(leasesInUse) },

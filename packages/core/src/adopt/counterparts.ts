@@ -1,83 +1,106 @@
+import { moreOptionsSchema } from "../desired/dhcp-settings.js";
 import { keyword, type ConfNode } from "./conf-tree.js";
-import { findSetting, settingName, settingValues } from "./settings.js";
+import { settingName, settingValues } from "./settings.js";
 
-/** Settings that Berth takes over into its subnets, or decides for itself so that they mean the same. */
-const TAKEN_OVER: ReadonlySet<string> = new Set([
+/** Settings that are read for each subnet that they reach, with a finding where a value cannot be had. One that reaches none changes nothing for anybody. */
+const READ_BY_SUBNETS: ReadonlySet<string> = new Set([
   "option routers",
   "option domain-name",
   "option domain-name-servers",
+  "option domain-search",
   "option ntp-servers",
+  "option interface-mtu",
   "option subnet-mask",
   "option broadcast-address",
   "option dhcp-server-identifier",
   "option dhcp-lease-time",
+  ...Object.keys(moreOptionsSchema.shape).map((name) => `option ${name}`),
+  "option dhcp6.name-servers",
+  "option dhcp6.domain-search",
+  "option dhcp6.sntp-servers",
+  "server-identifier",
   "default-lease-time",
   "max-lease-time",
-  "range",
-  "authoritative",
-  "use-host-decl-names",
+  "min-lease-time",
+  "permit unknown-clients",
 ]);
+
+/** What decides which file a machine loads; read for each kind of firmware. */
+const READ_BY_BOOT: ReadonlySet<string> = new Set([
+  "next-server",
+  "filename",
+  "if",
+  "elsif",
+  "else",
+  "class",
+  "option default-url",
+]);
+
+/** Statements that mean something only where they stand, and that are read there. */
+const TAKEN_OVER: ReadonlySet<string> = new Set(["range", "range6", "authoritative"]);
 
 /** Settings that Berth has at one value; another value is lost. */
 const FIXED: Readonly<Record<string, string>> = {
   "ddns-update-style": "none",
+  "ddns-updates": "false",
   "ignore-client-uids": "true",
   "ping-check": "true",
   "ping-timeout": "1",
+  "use-host-decl-names": "true",
+  "permit booting": "allow",
+  "permit bootp": "allow",
 };
 
 /** Why the others are lost, where there is more to say. */
 const REASONS: Readonly<Record<string, string>> = {
-  if: "conditions are not taken over; only classes of boot clients are known to Berth",
-  switch: "conditions are not taken over",
-  class: "classes are not taken over",
-  subclass: "classes are not taken over",
-  subnet6: "IPv6 is declared by hand",
-  "shared-network6": "IPv6 is declared by hand",
-  failover: "Berth divides windows between racks by itself",
+  switch: "conditions other than those of boot clients are not taken over",
+  subclass: "classes of single machines are not taken over",
+  prefix6: "Berth delegates no prefixes",
   zone: "Berth writes zones itself, from the ledger",
   key: "keys are made by the agent",
   "omapi-port": "OMAPI is a setting of the agent: dhcpd.omapi",
   "omapi-key": "the agent makes the key for OMAPI",
-  filename: "boot files are not taken over",
-  "next-server": "boot servers are not taken over",
+  "server-name": "Berth tells machines no name of a boot server",
+  "preferred-lifetime": "Berth leaves the preferred lifetime to dhcpd",
   "log-facility": "dhcpd's output goes to the agent's state folder",
   "lease-file-name": "the leases file is a setting of the agent: dhcpd.leases",
   "pid-file-name": "the agent keeps the process, without a pid file",
 };
 
-/** Null when the statement has a counterpart in Berth, else why it has none. */
+const NOTHING_LIKE_IT = "Berth has nothing like it";
+
+export function isReadBySubnets(name: string): boolean {
+  return READ_BY_SUBNETS.has(name);
+}
+
+export function isReadByBoot(name: string): boolean {
+  return READ_BY_BOOT.has(name);
+}
+
+/** Null when the statement has a counterpart in Berth or is judged where it has its effect, else why it has none. */
 export function counterpartOf(node: ConfNode): string | null {
   const name = settingName(node.words);
+  if (isReadByBoot(name)) return null;
+  if (node.body !== null) return REASONS[name] ?? NOTHING_LIKE_IT;
+  if (isOptionDefinition(node)) return null; // by itself it tells nobody anything, and what uses it is judged by itself
+  if (isReadBySubnets(name) || TAKEN_OVER.has(name)) return null;
   const value = settingValues(node).join(" ").toLowerCase();
-  if (node.body !== null) return REASONS[name] ?? null;
-  if (TAKEN_OVER.has(name)) return extraValues(name, node);
   if (name === "not" && value === "authoritative") return "Berth is authoritative where it serves every subnet of a wire";
-  if (name in FIXED)
-    return FIXED[name] === value || (value === "on" && FIXED[name] === "true") ? null : `Berth has it at ${FIXED[name] ?? ""}`;
-  if (name === "min-lease-time")
-    return isImpliedMinimum(node) ? null : "Berth's shortest lease is 300 s, or the usual one if that is shorter";
-  if (name === "option domain-search") return isOwnDomain(node) ? null : "Berth's search list is the subnet's domain";
-  if (name === "option" || name.startsWith("option ")) return optionReason(node);
-  return REASONS[name] ?? "Berth has nothing like it";
+  const fixed = FIXED[name];
+  if (fixed !== undefined) return isAt(fixed, node) ? null : `Berth has it at ${fixed}`;
+  if (name === "option" || name.startsWith("option ")) return "Berth has no such option";
+  return REASONS[name] ?? NOTHING_LIKE_IT;
 }
 
-function extraValues(name: string, node: ConfNode): string | null {
-  return name === "option routers" && settingValues(node).length > 1 ? "Berth gives one router, the first" : null;
+const SPELLINGS: Readonly<Record<string, readonly string[]>> = { true: ["true", "on"], false: ["false", "off"] };
+
+function isAt(fixed: string, node: ConfNode): boolean {
+  const permit = settingName(node.words).startsWith("permit ");
+  const value = permit ? keyword(node.words[0]) : settingValues(node).join(" ").toLowerCase();
+  return (SPELLINGS[fixed] ?? [fixed]).includes(value);
 }
 
-function isImpliedMinimum(node: ConfNode): boolean {
-  const usual = findSetting(node, "default-lease-time");
-  const seconds = usual === null ? Infinity : Number(settingValues(usual)[0]);
-  return Number(settingValues(node)[0]) === Math.min(seconds, 300);
-}
-
-function isOwnDomain(node: ConfNode): boolean {
-  const domain = findSetting(node, "option domain-name");
-  return domain !== null && settingValues(node).join() === settingValues(domain).join();
-}
-
-function optionReason({ words }: ConfNode): string {
-  const isDefinition = keyword(words[2]) === "code";
-  return isDefinition ? "options of one's own are not taken over" : "Berth has no such option";
+/** `option NAME code NUMBER = TYPE`. */
+export function isOptionDefinition({ words }: ConfNode): boolean {
+  return keyword(words[0]) === "option" && keyword(words[2]) === "code";
 }

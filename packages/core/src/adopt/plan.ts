@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { subnetDhcpSchema } from "../desired/dhcp-settings.js";
 import { dhcpModeSchema, domainNameSchema, hardwareAddressSchema, ipAddressSchema, ipPrefixSchema } from "../desired/schema.js";
 import { IMPORT_ROWS_MAX } from "../import/import-row.js";
 
@@ -22,6 +23,8 @@ export const adoptedSubnetSchema = z.strictObject({
   ntp: z.array(ipAddressSchema).max(16).nullable(),
   leaseTime: secondsSchema,
   maxLeaseTime: secondsSchema,
+  /** All else that machines there are told, load and are served by; null for nothing. */
+  dhcp: subnetDhcpSchema.nullable(),
 });
 export type AdoptedSubnet = z.infer<typeof adoptedSubnetSchema>;
 

@@ -106,16 +106,21 @@ function compileSubnet(subnet: DesiredSubnet, own: RackLink, context: Context): 
   };
 }
 
-/** The window without every address that somebody has or may have by name. */
 function compileRanges(subnet: DesiredSubnet, { links, warnings }: Context): IpRange[] {
+  const ranges = windowRanges6(subnet, links);
+  if (subnet.mode === "window" && subnet.window !== null && ranges.length === 0)
+    warnings.push(windowEmpty(subnet.prefix, subnet.window));
+  return ranges;
+}
+
+/** The window of an IPv6 subnet without every address that somebody has or may have by name. */
+export function windowRanges6(subnet: DesiredSubnet, links: readonly RackLink[]): IpRange[] {
   const { window, mode, excluded, excludedRanges = [], hosts, dns, ntp, gateway } = subnet;
   if (mode !== "window" || window === null) return [];
   const own = links.map(({ address }) => address);
   const named = [...excluded, ...hosts.map(({ address }) => address), ...own, ...dns, ...ntp, gateway];
   const single = named.flatMap((address) => (address === null ? [] : [{ first: address, last: address }]));
-  const ranges = withoutRanges(window, [...excludedRanges, ...single]);
-  if (ranges.length === 0) warnings.push(windowEmpty(subnet.prefix, window));
-  return ranges;
+  return withoutRanges(window, [...excludedRanges, ...single]);
 }
 
 /** Bonds have several hardware addresses on one address. */

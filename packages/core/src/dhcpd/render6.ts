@@ -1,3 +1,4 @@
+import { QUESTION_HARDWARE_ADDRESS } from "../dhcp-packet/question-hardware-address.js";
 import type { Dhcpd6Config, DhcpdHost6, SharedNetwork6, SubnetDeclaration6 } from "./config6.js";
 import { DHCPD_HEADER } from "./render.js";
 import { block, listOption, plain, renderStatements, type Statement } from "./statement.js";
@@ -9,6 +10,8 @@ export function renderDhcpd6(config: Dhcpd6Config): string {
 
 function* dhcpd6Statements({ sharedNetworks, hosts }: Dhcpd6Config): Generator<Statement> {
   yield plain("ddns-update-style", "none");
+  // The agents of all racks on the link ask for foreign servers under this address: known and without an address, it is offered none.
+  yield block(["host", "berth-question"], [plain("hardware", "ethernet", QUESTION_HARDWARE_ADDRESS), plain("ignore", "booting")]);
   for (const network of sharedNetworks) yield sharedNetwork(network);
   for (const host of hosts) yield hostDeclaration(host);
 }

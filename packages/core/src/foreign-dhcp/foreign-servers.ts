@@ -1,6 +1,7 @@
 import type { HardwareAddress } from "../address/hardware.js";
-import { compareAddresses, type IpAddress } from "../address/ip.js";
+import { addressFamily, compareAddresses, type IpAddress } from "../address/ip.js";
 import type { DhcpReply } from "../dhcp-packet/model.js";
+import type { Dhcp6Advertisement } from "../dhcp-packet/solicit.js";
 import type { Problem } from "../problem.js";
 
 /** An offer that answered our question on one link. */
@@ -8,7 +9,24 @@ export interface HeardOffer {
   readonly interfaceName: string;
   /** Where the datagram came from: unlike the server identifier, what the sender's host really has. */
   readonly source: IpAddress;
-  readonly reply: DhcpReply;
+  readonly reply: Pick<DhcpReply, "type" | "serverIdentifier" | "address" | "routers" | "dnsServers" | "leaseSeconds">;
+}
+
+/**
+ * An advertisement of DHCPv6 as an offer, whose sender stands for the server: it has an identifier that is no address. Null where it gives no address: that is
+ * nobody's second server, and our own racks answer each other so.
+ */
+export function advertisedOffer(
+  advertisement: Dhcp6Advertisement,
+  { interfaceName, source }: Pick<HeardOffer, "interfaceName" | "source">,
+): HeardOffer | null {
+  const { address, dnsServers, leaseSeconds } = advertisement;
+  if (address === null) return null;
+  return {
+    interfaceName,
+    source,
+    reply: { type: "offer", serverIdentifier: null, address, routers: [], dnsServers, leaseSeconds },
+  };
 }
 
 /** A DHCP server on a served link that is none of ours, and what it gives to machines. */
@@ -111,8 +129,10 @@ function who({ server, source, hardwareAddress }: ForeignServer): string {
 }
 
 function what({ offered, routers, dnsServers, leaseSeconds }: ForeignServer): string {
+  // On IPv6 routers are no matter of DHCP.
+  const reach = offered !== null && addressFamily(offered) === 6 ? "" : `, routers ${list(routers)}`;
   const lease = leaseSeconds === null ? "" : ` for ${leaseSeconds === 0xffffffff ? "ever" : `${leaseSeconds} s`}`;
-  return `${offered ?? "no address"}${lease}, routers ${list(routers)}, DNS ${list(dnsServers)}`;
+  return `${offered ?? "no address"}${lease}${reach}, DNS ${list(dnsServers)}`;
 }
 
 function list(addresses: readonly IpAddress[]): string {

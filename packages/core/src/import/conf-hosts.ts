@@ -42,6 +42,12 @@ export function readHostStatement(host: HostText, words: readonly ConfWord[]): b
       if (keywordOf(words[1]) !== "booting") return false;
       host.turnedAway = true;
       return true;
+    case "host-identifier": {
+      const nic = keywordOf(words[2]) === "dhcp6.client-id" ? duidHardware(words[3]?.text ?? "") : null;
+      if (nic === null) return false;
+      if (!host.nics.includes(nic)) host.nics.push(nic);
+      return true;
+    }
     case "dynamic":
       return true;
     case "deleted":
@@ -74,6 +80,18 @@ function withoutHardware(at: string, name: string): Problem {
     remedy: "add `hardware ethernet`, or enroll the machine by its NIC",
   };
 }
+
+/** The Ethernet address in a DUID-LLT or DUID-LL, RFC 8415 §11.2 and §11.4; other kinds have none. */
+function duidHardware(text: string): string | null {
+  const octets = text.split(":").map((octet) => (/^[0-9a-f]{1,2}$/i.test(octet) ? octet.padStart(2, "0").toLowerCase() : ""));
+  if (octets.includes("")) return null;
+  const head = octets.slice(0, 4).join("");
+  const hardware = octets.slice(head === DUID_LLT ? 8 : 4);
+  return (head === DUID_LLT || head === DUID_LL) && hardware.length === 6 ? hardware.join(":") : null;
+}
+
+const DUID_LLT = "00010001";
+const DUID_LL = "00030001";
 
 /** Keywords have no case; a quoted word is none. */
 export function keywordOf(word: ConfWord | undefined): string {

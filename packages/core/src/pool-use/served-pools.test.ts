@@ -38,3 +38,22 @@ it("of a relayed subnet have no interface of their own", () => {
   const relays = [{ ...linkAt("eth0", 1, "10.9.0.1"), network: ipPrefix("10.9.0.0/24") }];
   expect(servedPools({ subnets: [windowed] }, { links: [], relays })).toMatchObject([{ interfaceName: null }]);
 });
+
+it("of an IPv6 subnet are its window without what has a name", () => {
+  const six = subnetOf({
+    ...{ id: 6, prefix: ipPrefix("2001:db8:50::/64"), gateway: null, dns: [], mode: "window" },
+    window: { first: ipAddress("2001:db8:50::10"), last: ipAddress("2001:db8:50::1f") },
+    excluded: [ipAddress("2001:db8:50::12")],
+  });
+  const links = [linkAt("eth0", 6, "2001:db8:50::10")];
+  expect(servedPools({ subnets: [six] }, { links })).toEqual([
+    {
+      ...{ subnetId: 6, prefix: "2001:db8:50::/64", interfaceName: "eth0" },
+      ranges: [
+        { first: "2001:db8:50::11", last: "2001:db8:50::11" },
+        { first: "2001:db8:50::13", last: "2001:db8:50::1f" },
+      ],
+    },
+  ]);
+  expect(servedPools({ subnets: [{ ...six, mode: "link-local" }] }, { links })).toEqual([]);
+});

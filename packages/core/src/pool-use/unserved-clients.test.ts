@@ -14,7 +14,7 @@ const TURNED_AWAY = `${PLAIN}: network eth0: no free leases`;
 function use(newestGrant: number | null, interfaceName: string | null = "eth0"): PoolUse {
   const range = { first: ipAddress("10.1.0.10"), last: ipAddress("10.1.0.11") };
   const pool = { subnetId: 1, prefix: ipPrefix("10.1.0.0/24"), interfaceName, ranges: [range] };
-  return { pool, total: 2, used: 2, newestGrant };
+  return { pool, total: 2n, used: 2, newestGrant };
 }
 
 /** The same lines in two rounds, a minute apart. */
@@ -38,6 +38,11 @@ it("one whom dhcpd offers to and who never asks on is told of while nobody is gi
   const clients = asked(PLAIN);
   expect(reported(clients, use(NOW / 1000 - 1))).toHaveLength(1);
   expect(reported(clients, use(NOW / 1000))).toEqual([]);
+});
+
+it("is no matter of the IPv6 window on the same link, whose server has a log of its own", () => {
+  const six = { ...use(null), pool: { ...use(null).pool, prefix: ipPrefix("2001:db8::/64") } };
+  expect(reported(asked(TURNED_AWAY), six)).toEqual([]);
 });
 
 it("is over with an acknowledgement, whoever it names itself, and when the client asks no more", () => {

@@ -1,6 +1,6 @@
 import { type HardwareAddress, parseHardwareAddress } from "../address/hardware.js";
 import { parseIpAddress } from "../address/ip.js";
-import { prefixContains } from "../address/prefix.js";
+import { prefixContains, prefixFamily } from "../address/prefix.js";
 import { QUESTION_HARDWARE_ADDRESS } from "../dhcp-packet/question-hardware-address.js";
 import type { Problem } from "../problem.js";
 import type { PoolUse } from "./pool-use.js";
@@ -85,8 +85,9 @@ function problemOf(clients: readonly UnservedClient[], { pool, used, total }: Po
   };
 }
 
-/** Directly on the pool's link, or through a relay with an address in its network. */
+/** Directly on the pool's link, or through a relay with an address in its network. What is read is the log of the IPv4 server. */
 function asksFor({ via }: UnservedClient, { pool }: PoolUse): boolean {
+  if (prefixFamily(pool.prefix) === 6) return false;
   if (pool.interfaceName === via) return true;
   const relay = parseIpAddress(via);
   return relay !== null && prefixContains(pool.prefix, relay);

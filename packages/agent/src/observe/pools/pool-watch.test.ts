@@ -23,17 +23,19 @@ function setUp() {
     clock,
     log: silentLog,
     attach: { desired: () => (world.served ? (desired as never) : null), now: () => attached },
-    leases: {
-      pages: () => {
-        seen.walks++;
-        const leases = Array.from({ length: world.used }, (_, i) => leaseAt(i));
-        return { length: leases.length, slice: (from, to) => leases.slice(from, to) };
+    leases: [
+      {
+        pages: () => {
+          seen.walks++;
+          const leases = Array.from({ length: world.used }, (_, i) => leaseAt(i));
+          return { length: leases.length, slice: (from, to) => leases.slice(from, to) };
+        },
+        onChange: (listener) => {
+          world.changed = () => listener({ upserts: [], gone: [], keys: [], reset: false });
+          return () => undefined;
+        },
       },
-      onChange: (listener) => {
-        world.changed = () => listener({ upserts: [], gone: [], keys: [], reset: false });
-        return () => undefined;
-      },
-    },
+    ],
     dhcpdLog: { read: () => (world.failing === null ? Promise.resolve(world.log) : Promise.reject(world.failing)) },
     periodMs: PERIOD_MS,
   });

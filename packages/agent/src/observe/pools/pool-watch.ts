@@ -3,6 +3,7 @@ import {
   PoolCount,
   poolProblems,
   servedPools,
+  shortPools,
   unservedProblems,
   type PoolUse,
   type Problem,
@@ -28,7 +29,8 @@ export interface PoolWatchPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly attach: Attachment;
-  readonly leases: Pick<LeaseFollower, "pages" | "onChange">;
+  /** Of all servers. */
+  readonly leases: readonly Pick<LeaseFollower, "pages" | "onChange">[];
   readonly dhcpdLog: LogReader;
   /** Between two rounds; 0 for never. */
   readonly periodMs: number;
@@ -44,6 +46,7 @@ export function createPoolWatch(ports: PoolWatchPorts): PoolWatch {
   const poolsNow = createPoolsNow(attach);
   let listener = (): void => undefined;
   let uses: readonly PoolUse[] = [];
+  let short: ReadonlySet<number> = new Set();
   let clients: readonly UnservedClient[] = [];
   let counted: readonly ServedPool[] | null = null;
   let problems: readonly Problem[] = [];
@@ -58,7 +61,8 @@ export function createPoolWatch(ports: PoolWatchPorts): PoolWatch {
     // What is missing may have served somebody, but a storm of the turned away, which makes the gaps, must not end its own alarm.
     const known = isGap ? clients.filter(({ turnedAway }) => turnedAway) : clients;
     clients = uses.length === 0 ? [] : noteDhcpdLog(known, lines, clock.now());
-    return [...poolProblems(uses), ...unservedProblems(clients, uses, GRACE_ROUNDS * periodMs)];
+    short = shortPools(uses, short);
+    return [...poolProblems(uses, short), ...unservedProblems(clients, uses, GRACE_ROUNDS * periodMs)];
   }
 
   async function round(signal: AbortSignal): Promise<void> {
@@ -79,7 +83,7 @@ export function createPoolWatch(ports: PoolWatchPorts): PoolWatch {
     onChange: (changed) => void (listener = changed),
     async run(signal) {
       if (periodMs === 0) return;
-      const stop = leases.onChange(() => void (counted = null));
+      const stops = leases.map((follower) => follower.onChange(() => void (counted = null)));
       try {
         for (;;) {
           await clock.sleep(periodMs, signal);
@@ -88,7 +92,7 @@ export function createPoolWatch(ports: PoolWatchPorts): PoolWatch {
       } catch (error) {
         if (!signal.aborted) throw error;
       } finally {
-        stop();
+        for (const stop of stops) stop();
       }
     },
   };
@@ -113,10 +117,10 @@ async function count(
   signal: AbortSignal,
 ): Promise<readonly PoolUse[]> {
   const total = new PoolCount(pools);
-  const pages = leases.pages();
-  for (let from = 0; from < pages.length; from += PAGE) {
-    if (from > 0) await clock.sleep(1, signal); // others have their turn
-    for (const lease of pages.slice(from, from + PAGE)) total.add(lease);
-  }
+  for (const pages of leases.map((follower) => follower.pages()))
+    for (let from = 0; from < pages.length; from += PAGE) {
+      if (from > 0) await clock.sleep(1, signal); // others have their turn
+      for (const lease of pages.slice(from, from + PAGE)) total.add(lease);
+    }
   return total.uses();
 }

@@ -9,7 +9,7 @@ const DISCARD_PORT = 9;
  * Makes the kernel ask who has these addresses, by a datagram for each (ARP, NDP): it cannot send before it knows. `source` is this host's own address on the link,
  * so that the datagram leaves there. An address that cannot be reached is no failure: the neighbour table will say so.
  */
-export async function provokeResolution(source: IpAddress, targets: readonly IpAddress[]): Promise<void> {
+export async function provokeResolution(source: IpAddress, targets: readonly IpAddress[], interfaceName: string): Promise<void> {
   const socket = createSocket(addressFamily(source) === 4 ? "udp4" : "udp6");
   try {
     await new Promise<void>((resolve, reject) => {
@@ -19,7 +19,10 @@ export async function provokeResolution(source: IpAddress, targets: readonly IpA
     socket.on("error", () => undefined); // an earlier datagram came back as unreachable
     await Promise.all(
       targets.map(
-        (target) => new Promise<void>((resolve) => socket.send(new Uint8Array(1), DISCARD_PORT, target, () => resolve())),
+        (target) =>
+          new Promise<void>((resolve) =>
+            socket.send(new Uint8Array(1), DISCARD_PORT, zoned(target, interfaceName), () => resolve()),
+          ),
       ),
     );
   } catch (error) {
@@ -28,4 +31,9 @@ export async function provokeResolution(source: IpAddress, targets: readonly IpA
   } finally {
     socket.close();
   }
+}
+
+/** Of link-local addresses every link has its own (RFC 4007 §11). */
+function zoned(address: IpAddress, interfaceName: string): string {
+  return address.startsWith("fe80:") ? `${address}%${interfaceName}` : address;
 }

@@ -29,7 +29,7 @@ export interface WireProberPorts {
   readonly commands: Commands;
   readonly clock: Clock;
   readonly neighbors: (signal: AbortSignal) => Promise<readonly Neighbor[]>;
-  readonly provoke: (source: IpAddress, targets: readonly IpAddress[]) => Promise<void>;
+  readonly provoke: (source: IpAddress, targets: readonly IpAddress[], interfaceName: string) => Promise<void>;
 }
 
 /** Asks who has addresses on this host's links. */
@@ -57,11 +57,12 @@ export function createWireProber(ports: WireProberPorts): WireProber {
     const lines = batch.map(({ address, interfaceName }) => `neigh flush to ${address} dev ${interfaceName}\n`);
     // An entry that does not exist is no failure of the flush; one that survives only makes the answer older.
     await commands.run(["ip", "-force", "-batch", "-"], { input: lines.join(""), timeoutMs: COMMAND_MS, signal });
-    for (const source of new Set(batch.map((target) => target.source))) {
+    for (const { source, interfaceName } of new Map(batch.map((target) => [target.source, target])).values()) {
       const own = batch.filter((target) => target.source === source);
       await ports.provoke(
         source,
         own.map(({ address }) => address),
+        interfaceName,
       );
     }
     await clock.sleep(RESOLVED_MS, signal);
