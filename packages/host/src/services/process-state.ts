@@ -7,12 +7,16 @@ export interface ProcessState {
   readonly leader: boolean;
 }
 
-/** Null when there is no such process or only its zombie (proc_pid_stat(5)). */
+/**
+ * Null when there is no such process or only its zombie (proc_pid_stat(5)). One whose first thread is a zombie and whose others still end is not gone: they
+ * hold its sockets, and a dhcpd that is started at once finds its port taken (measured).
+ */
 export async function processState(pid: number): Promise<ProcessState | null> {
   const stat = await readProc(pid, "stat");
   if (stat === null) return null;
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  if (fields[0] === "Z" || fields[0] === "X") return null;
+  const isLastThread = Number(fields[17]) <= 1;
+  if (fields[0] === "X" || (fields[0] === "Z" && isLastThread)) return null;
   return { startTicks: Number(fields[19]), leader: Number(fields[3]) === pid };
 }
 
