@@ -64,7 +64,7 @@ async function measure(
 }
 
 /** What a person at the keyboard would have to wait for: the old process ends, a new one serves. */
-export async function restartBare(bare: Host, rack: Rack): Promise<number> {
+async function restartBare(bare: Host, rack: Rack): Promise<number> {
   const [conf, leases] = [bare.path("dhcpd.conf"), bare.path("dhcpd.leases")];
   writeFileSync(conf, readFileSync(rack.path("dhcpd", "dhcpd.conf")));
   writeFileSync(leases, readFileSync(rack.path("dhcpd", "dhcpd.leases")));
@@ -83,7 +83,7 @@ export async function restartBare(bare: Host, rack: Rack): Promise<number> {
   return restart;
 }
 
-export async function importMachines(region: Region, count: number): Promise<void> {
+async function importMachines(region: Region, count: number): Promise<void> {
   const path = region.host.path("machines.csv");
   const rows = Array.from({ length: count }, (_, n) => `m${n},${strangerMac(n + 1_000)},10.60.${1 + (n >> 8)}.${n & 255}`);
   writeFileSync(path, `${["name,mac,address", ...rows].join("\n")}\n`);
@@ -92,7 +92,7 @@ export async function importMachines(region: Region, count: number): Promise<voi
 }
 
 /** Asks the coordinator over one kept connection: a new process for each request would be timed as well. */
-export class EnrollApi {
+class EnrollApi {
   readonly #options: { socketPath: string; path: string; method: string; agent: Agent; headers: Record<string, string> };
 
   constructor({ dataDir }: Region) {

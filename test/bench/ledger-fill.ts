@@ -33,14 +33,14 @@ export function benchMachine(
   subnetId: number,
   text: string,
 ): { readonly machine: Machine; readonly allocation: Allocation } {
-  const id = `m-${number.toString(36).padStart(12, "0")}`;
+  const id = benchId("m", number);
   const nics = [benchNic(number)];
   const address = ipAddress(text);
   const name = `ip-${text.replaceAll(".", "-")}.s${subnetId}.bench.example`;
   return {
     machine: { id, name: null, state: "enrolled", nics, createdAt: 1_800_000_000_000 },
     allocation: {
-      id: `a-${number.toString(36).padStart(12, "0")}`,
+      id: benchId("a", number),
       kind: "machine",
       subnetId,
       address,
@@ -54,6 +54,19 @@ export function benchMachine(
     },
   };
 }
+
+/** In the form of the coordinator's own ids: nine digits of time, of which many share one, and seven of chance. */
+function benchId(kind: string, number: number): string {
+  const digits = (value: number, length: number): string => {
+    let text = "";
+    for (let rest = value; text.length < length; rest = Math.floor(rest / 32)) text = CROCKFORD.charAt(rest % 32) + text;
+    return text;
+  };
+  // An odd factor goes through all seven digits without coming to one twice.
+  return `${kind}-${digits(1_800_000_000_000 + Math.floor(number / 100), 9)}${digits((number * 5_201_227_711) % 2 ** 35, 7)}`;
+}
+
+const CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz";
 
 function benchNic(number: number): HardwareAddress {
   const hex = (0x020000000000 + number).toString(16).padStart(12, "0");

@@ -1,16 +1,21 @@
 import { currentProblems, isoTime, topologyOf } from "@berth/core";
 import { silentLog, systemClock } from "@berth/host";
-import { createApi } from "../../packages/coordinator/src/http/create-api.js";
-import { openApiTokens } from "../../packages/coordinator/src/http/api-tokens.js";
-import { listenOnAddress } from "../../packages/coordinator/src/http/listen-api.js";
-import { digestApiToken } from "../../packages/coordinator/src/http/token-auth.js";
-import { openLedger } from "../../packages/coordinator/src/ledger/open-ledger.js";
-import { createSqliteStore } from "../../packages/coordinator/src/store/sqlite-store.js";
+// As it was built: the loader that runs this file would put a call of its own into each function of a source file.
+import { createApi } from "../../packages/coordinator/dist/http/create-api.js";
+import { openApiTokens } from "../../packages/coordinator/dist/http/api-tokens.js";
+import { listenOnAddress } from "../../packages/coordinator/dist/http/listen-api.js";
+import { digestApiToken } from "../../packages/coordinator/dist/http/token-auth.js";
+import { openLedger } from "../../packages/coordinator/dist/ledger/open-ledger.js";
+import { createPostgresStore } from "../../packages/coordinator/dist/store/postgres/postgres-store.js";
+import { createSqliteStore } from "../../packages/coordinator/dist/store/sqlite-store.js";
 
-/** The process that the benchmark calls: the API over the ledger on SQLite, in the folder and with the token that it is given. Tells its URL on stdout. */
-const [, , folder = "", token = ""] = process.argv;
+/**
+ * The process that the benchmark calls: the API over the ledger in a data folder or a PostgreSQL database, with the token that it is given. Tells its URL on
+ * stdout.
+ */
+const [, , place = "", token = ""] = process.argv;
 const ports = { clock: systemClock, log: silentLog };
-const store = await createSqliteStore(folder, ports);
+const store = await (place.startsWith("postgres://") ? createPostgresStore(place, ports) : createSqliteStore(place, ports));
 const ledger = await openLedger({ ...ports, store, racks: () => [] });
 const fixed = [{ name: "bench", role: "operate", digest: digestApiToken(token) }] as const;
 const apiTokens = await openApiTokens({ ...ports, store, fixed });
@@ -33,3 +38,4 @@ const api = await createApi({
 const endpoint = await listenOnAddress(api, "127.0.0.1", 0);
 process.stdout.write(`${endpoint.url}\n`);
 process.once("SIGTERM", () => process.exit(0));
+await ledger.run(new AbortController().signal);

@@ -156,6 +156,7 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
     clock,
     log: silentLog,
     version: "0.1.0",
+    checkAnswers: true,
     unready: () => state.unready,
     ...change,
   };

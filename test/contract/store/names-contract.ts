@@ -1,4 +1,14 @@
-import { EMPTY_LEDGER, ipAddress, type KeptAnswer, type LedgerChange, type NameRecord, type Reservation } from "@berth/core";
+import {
+  EMPTY_LEDGER,
+  ipAddress,
+  type Allocation,
+  type HardwareAddress,
+  type KeptAnswer,
+  type LedgerChange,
+  type Machine,
+  type NameRecord,
+  type Reservation,
+} from "@berth/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AuditEntry, Store } from "../../../packages/coordinator/src/store/store.js";
 import { subnet, type StoreUnderTest } from "./store-contract.js";
@@ -94,6 +104,36 @@ export function namesContract(name: string, underTest: () => Promise<StoreUnderT
     ])("refuses %s", async (_, change) => {
       await expect(store.ledger.commit([change], [])).rejects.toMatchObject({ code: "store-conflict" });
       expect(await store.ledger.load()).toMatchObject({ revision: 1 });
+    });
+
+    test("as they are, whatever stands in the text, in a commit that only adds", async () => {
+      const nics = ["02:00:00:00:00:77" as HardwareAddress];
+      const machine: Machine = { id: "m-odd", name: null, state: "enrolled", nics, createdAt: 9 };
+      const allocation: Allocation = {
+        id: "a-odd",
+        kind: "machine",
+        subnetId: 1,
+        address: ipAddress("192.168.50.200"),
+        machineId: machine.id,
+        nics,
+        ownerKey: "machine/m-odd/subnet/1",
+        name: "odd.rack1.example",
+        owners: [],
+        delivery: "both",
+        createdAt: 9,
+      };
+      const odd: KeptAnswer = { actor: 'token "ö\\n\u2028', key: "'; --", request: "r", answer: '{"a":"\\ud800"}', at: 9 };
+      const added: readonly LedgerChange[] = [
+        { table: "machine", before: null, after: machine },
+        { table: "allocation", before: null, after: allocation },
+        { table: "answer", before: null, after: odd },
+      ];
+      const said = { ...entry, actor: 'token "ö\\n\u2028\n\t$1', subject: "😀 {}", detail: [{ text: "\\x00\u0001" }] };
+      expect(await store.ledger.commit(added, [said, entry])).toBe(2);
+      expect(await store.ledger.commit([], [said])).toBe(3);
+      const numbered = [said, entry, said].map((each, place) => ({ ...each, number: place + 2 }));
+      expect(await store.audit.list(1, 10)).toEqual(numbered);
+      expect(await reloaded()).toMatchObject({ machines: [machine], allocations: [allocation], answers: [answer, odd] });
     });
 
     test("lists the audit log from the newest on, of one actor or action", async () => {

@@ -7,12 +7,12 @@ export interface ActivationHistory {
   /** Oldest first. */
   list(): readonly Activation[];
   /**
-   * Runs an attempt and remembers it; its beginning too, so that one that is cut off is seen: whoever changes anything awaits `noted` first. A disk that
-   * takes no history never hinders an activation.
+   * Runs an attempt and remembers it; its beginning too, so that one that is cut off is seen. A disk that takes no history never hinders an
+   * activation.
    */
   record(
     what: Pick<Activation, "step" | "generation" | "desired" | "before">,
-    act: (noted: Promise<void>) => Promise<Attempt>,
+    act: () => Promise<Attempt>,
   ): Promise<Problem | null>;
 }
 
@@ -51,8 +51,8 @@ export async function openActivationHistory(ports: ActivationHistoryPorts): Prom
     async record(what, act) {
       const entry = { ...what, at: new Date(ports.clock.now()).toISOString() };
       const begun = ports.clock.monotonic();
-      const noted = remember({ ...entry, outcome: "interrupted", tookMs: null, problem: null });
-      const [{ outcome, problem }] = await Promise.all([act(noted), noted]);
+      await remember({ ...entry, outcome: "interrupted", tookMs: null, problem: null });
+      const { outcome, problem } = await act();
       await remember({ ...entry, outcome, problem, tookMs: Math.round(ports.clock.monotonic() - begun) });
       return problem;
     },

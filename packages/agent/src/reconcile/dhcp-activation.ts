@@ -25,34 +25,22 @@ export interface Content {
 const VERIFY_MAX = 4;
 
 /** Checks the content, puts it in the file's place and has the server run it; what does not come to serve makes room for what served last. */
-export async function activate(
-  ports: DhcpActivationPorts,
-  goal: DhcpGoal,
-  content: Content & { readonly noted: Promise<void> },
-): Promise<Attempt> {
+export async function activate(ports: DhcpActivationPorts, goal: DhcpGoal, content: Content): Promise<Attempt> {
   const { server, file, files } = ports;
   let refusal: Problem | null = null;
   const problem = await attemptStep(async () => {
     await files.ensureDirectory(dirname(server.config));
-    const checked = files.replace(file.candidate, content.text).then(() => server.validate(file.candidate));
-    // What has to be on disk before the file is replaced is written while it is checked: each of them waits for the disk.
-    const [verdict, prepared] = await Promise.allSettled([checked, file.prepare(content.digest), content.noted]);
-    refusal = settled(verdict);
+    await files.replace(file.candidate, content.text);
+    refusal = await server.validate(file.candidate);
     if (refusal !== null) {
       await files.remove(file.candidate);
       return refusal;
     }
-    settled(prepared);
     await file.replaceByCandidate(content.digest);
     return null;
   });
   if (problem !== null) return { outcome: refusal === null ? "failed" : "refused", problem };
   return bringUp(ports, goal, { digest: content.digest, mayRollBack: true });
-}
-
-function settled<T>(outcome: PromiseSettledResult<T>): T {
-  if (outcome.status === "rejected") throw outcome.reason;
-  return outcome.value;
 }
 
 /** Puts the file right under a server that runs the very same content. */

@@ -178,7 +178,7 @@ class DhcpReconciler implements Reconciler {
     const { facts, goal } = seen;
     if (step !== "stop" && step !== "rewrite") this.#history = { ...this.#history, startedAt: clock.monotonic() };
     const what = { step, generation: goal.generation, desired: facts.desired, before: facts.running };
-    const problem = await history.record(what, (noted) => this.#attempt(seen, step, noted));
+    const problem = await history.record(what, () => this.#attempt(seen, step));
     if (problem !== null) this.#history = recordFailure(this.#history, facts.desired ?? "", clock.monotonic());
     if (problem !== null || this.#failure?.code !== this.#keepsDying) this.#failure = problem;
     this.#liveness = NOT_ASKED;
@@ -187,16 +187,15 @@ class DhcpReconciler implements Reconciler {
     this.#tell(after);
   }
 
-  async #attempt({ goal, content, facts, left }: Seen, step: Activation["step"], noted: Promise<void>): Promise<Attempt> {
+  async #attempt({ goal, content, facts, left }: Seen, step: Activation["step"]): Promise<Attempt> {
     const { server, log } = this.#ports;
-    if (step === "activate" && content !== null) return activate(this.#ports, goal, { ...content, noted });
-    await noted;
     if (step === "stop") {
       const problem = await attemptStep(async () => (await server.stop(), null));
       if (problem === null) log.info(`${server.name} stopped: this rack has nothing to serve`);
       return { outcome: problem === null ? "stopped" : "failed", problem };
     }
     if (step === "rewrite" && content !== null) return rewrite(this.#ports, content);
+    if (step === "activate" && content !== null) return activate(this.#ports, goal, content);
     return bringUp(this.#ports, goal, { digest: facts.written ?? "", mayRollBack: left === null });
   }
 

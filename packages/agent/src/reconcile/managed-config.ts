@@ -38,8 +38,6 @@ export interface ManagedConfig {
   readonly candidate: string;
   /** Called at every pass. `desired` is the digest of what should lie there. */
   look(desired: string | null): Promise<FileLook>;
-  /** Does what can be done of `replaceByCandidate` before it is known whether that content comes to lie there. */
-  prepare(digest: string): Promise<void>;
   /** Puts the candidate in the file's place. Before that everything is on disk that finding the way back needs. */
   replaceByCandidate(digest: string): Promise<void>;
   /** This content was seen to serve. */
@@ -82,22 +80,22 @@ export async function openManagedConfig(ports: ManagedConfigPorts): Promise<Mana
     if (content !== null && sha256(content) === record.good) await files.replace(good, content);
   }
 
+  async function isOurs(): Promise<boolean> {
+    const content = await files.read(path);
+    return content !== null && Buffer.from(content.subarray(0, ports.header.length)).toString("utf8") === ports.header;
+  }
+
   return {
     candidate: `${path}.candidate`,
     async look(desired) {
       const written = await digests.of(path);
       const isKnown = written === null || written === desired || wasOurs(record, written);
-      const found = written === null ? null : { digest: written, isOurs: isKnown || (await beginsWithHeader(ports)) };
+      const found = written === null ? null : { digest: written, isOurs: isKnown || (await isOurs()) };
       standing = judgeFile(record, found, desired, ports.clock.now());
       if (standing.kind !== "left") return { written, left: null };
       if (record.leftTo === null) log.error({ path }, "the file is edited again and again by somebody else; it is left alone");
       await remember(standing.record);
       return { written, left: leftProblem(path) };
-    },
-    async prepare(digest) {
-      await keepGood();
-      // An edit counts as undone only when it is.
-      if (standing.kind === "ours") await remember(aboutToWrite(record, digest));
     },
     async replaceByCandidate(digest) {
       if (standing.kind === "stranger") await keepStranger(ports);
@@ -119,11 +117,6 @@ export async function openManagedConfig(ports: ManagedConfigPorts): Promise<Mana
     },
     restoreGood: () => files.move(good, path),
   };
-}
-
-async function beginsWithHeader({ files, path, header }: ManagedConfigPorts): Promise<boolean> {
-  const content = await files.read(path);
-  return content !== null && Buffer.from(content.subarray(0, header.length)).toString("utf8") === header;
 }
 
 /** What was there before us is kept beside, and what was kept is never overwritten. */

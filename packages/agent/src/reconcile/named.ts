@@ -60,7 +60,7 @@ export function createNamedReconciler(ports: NamedPorts): Reconciler {
     }
     if (step.do !== "stop") history = { ...history, startedAt: ports.clock.monotonic() };
     const what = { step: step.do, generation: goal.generation, desired: facts.desired, before: facts.running };
-    failure = await ports.history.record(what, (noted) => noted.then(() => attemptNamed(ports, goal, step.do)));
+    failure = await ports.history.record(what, () => attemptNamed(ports, goal, step.do));
     silent = 0;
     history =
       failure === null ? { ...history, failure: null } : recordFailure(history, facts.desired ?? "", ports.clock.monotonic());

@@ -1,5 +1,5 @@
 import { canonicalJson } from "@berth/core";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Asker } from "../ledger/asker.js";
 import { entityTag } from "../ledger/entity-tag.js";
@@ -34,7 +34,5 @@ function isDryRun(request: FastifyRequest): boolean {
 
 function digestOf({ method, url, body }: FastifyRequest): string {
   const [path] = url.split("?");
-  return createHash("sha256")
-    .update(`${method} ${path ?? ""} ${canonicalJson(body ?? null)}`)
-    .digest("hex");
+  return hash("sha256", `${method} ${path ?? ""} ${canonicalJson(body ?? null)}`, "hex");
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { assert } from "@berth/core";
 import { ApiRefusal } from "./api-refusal.js";
 import { mayAct, type Auth, type Principal, type Role } from "./token-auth.js";
@@ -19,26 +19,30 @@ const TOKEN_CHARACTERS_MAX = 256;
 /** Asks every request for a bearer token (RFC 6750), before its body is read. */
 export function authenticate(api: FastifyInstance, auth: Auth): void {
   api.decorateRequest("principal", null);
-  api.addHook("onRequest", async (request, reply) => {
+  api.addHook("onRequest", (request, reply, done) => {
     const needed =
       request.routeOptions.config.role ?? (request.method === "GET" || request.method === "HEAD" ? "read" : "operate");
-    if (needed === "none") return;
-    const principal = identify(auth, request.headers.authorization);
-    if (principal === null) {
-      reply.header("www-authenticate", 'Bearer realm="berth"');
-      throw new ApiRefusal(401, [
-        {
-          code: "token-invalid",
-          at: "authorization",
-          message: request.headers.authorization === undefined ? "the request has no token" : "the token is not known here",
-          remedy:
-            "send 'Authorization: Bearer TOKEN' with the token that the coordinator wrote at its first start (for berth: BERTH_TOKEN or BERTH_TOKEN_FILE)",
-        },
-      ]);
-    }
-    if (!mayAct(principal, needed)) throw new ApiRefusal(403, [roleProblem(principal, needed)]);
+    if (needed === "none") return done();
+    const { authorization } = request.headers;
+    const principal = identify(auth, authorization);
+    if (principal === null) return done(strangerRefusal(reply, authorization));
+    if (!mayAct(principal, needed)) return done(new ApiRefusal(403, [roleProblem(principal, needed)]));
     request.principal = principal;
+    done();
   });
+}
+
+function strangerRefusal(reply: FastifyReply, authorization: string | undefined): ApiRefusal {
+  reply.header("www-authenticate", 'Bearer realm="berth"');
+  return new ApiRefusal(401, [
+    {
+      code: "token-invalid",
+      at: "authorization",
+      message: authorization === undefined ? "the request has no token" : "the token is not known here",
+      remedy:
+        "send 'Authorization: Bearer TOKEN' with the token that the coordinator wrote at its first start (for berth: BERTH_TOKEN or BERTH_TOKEN_FILE)",
+    },
+  ]);
 }
 
 /** Who a change is written down under. */

@@ -1,5 +1,5 @@
 import { fastify, type FastifyInstance } from "fastify";
-import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import { answerErrors, refuseUrl } from "./answer-errors.js";
 import { authenticate } from "./authenticate.js";
 import { describeRoutes } from "./openapi.js";
@@ -21,6 +21,7 @@ import { subnetServerRoutes } from "./routes/subnet-servers.js";
 import { systemRoutes } from "./routes/system.js";
 import { tokenRoutes } from "./routes/tokens.js";
 import { vipRoutes } from "./routes/vips.js";
+import { serializeAnswers } from "./serialize-answer.js";
 import { validateRequest } from "./validate-request.js";
 
 const BODY_BYTES_MAX = 256 * 1024;
@@ -39,7 +40,7 @@ export async function createApi(ports: ApiPorts): Promise<FastifyInstance> {
     },
   });
   api.setValidatorCompiler(validateRequest);
-  api.setSerializerCompiler(serializerCompiler);
+  api.setSerializerCompiler(serializeAnswers(ports.checkAnswers ?? false));
   answerErrors(api, ports.log);
   authenticate(api, ports.auth);
   await describeRoutes(api, ports.version);

@@ -50,4 +50,6 @@ export interface ApiPorts {
   readonly version: string;
   /** Why the coordinator cannot answer fully yet; empty when it can. */
   readonly unready?: () => readonly Problem[];
+  /** For tests: an answer that its schema does not describe is a failure. */
+  readonly checkAnswers?: boolean;
 }

@@ -130,10 +130,13 @@ export class CommitQueue {
     if (shared === null || this.heard <= this.revision) return true;
     this.heard = 0;
     try {
-      for (let news = await shared.news(); news !== null; news = await shared.news()) {
+      for (let isAll = false; !isAll; ) {
+        const news = await shared.news();
+        if (news === null) break;
         if ("content" in news) this.state.reset(news.content);
         else for (const change of news.changes) this.state.apply(change);
         this.committed(news.revision, "content" in news ? null : news.changes);
+        isAll = "isAll" in news && news.isAll;
       }
       this.failing = false;
       return true;

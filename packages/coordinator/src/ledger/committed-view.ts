@@ -63,8 +63,8 @@ export class CommittedView {
   };
 
   allocationsNamed = (name: string): readonly Allocation[] => {
-    const held = this.state.allocationByName.get(name);
-    return this.some("allocation", held === undefined ? [] : [held], (each) => each.name === name);
+    const held = this.state.allocationByName.of(name);
+    return this.some("allocation", held, (each) => each.name === name);
   };
 
   vips = (): readonly Allocation[] => {
@@ -81,9 +81,8 @@ export class CommittedView {
   };
 
   machineWith = (nic: HardwareAddress): Machine | null => {
-    const id = this.state.machineOfNic.get(nic);
-    const held = id === undefined ? undefined : this.state.machines.get(id);
-    return this.some("machine", held === undefined ? [] : [held], ({ nics }) => nics.includes(nic))[0] ?? null;
+    const held = this.state.machineOfNic.of(nic);
+    return this.some<Machine>("machine", held, ({ nics }) => nics.includes(nic))[0] ?? null;
   };
 
   /** How many addresses of a subnet are given, and how many were and are not. */

@@ -1,11 +1,11 @@
 import { canonicalJson, type Allocation, type LedgerState, type Machine } from "@berth/core";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 const TAG_CHARACTERS = 22;
 
 /** The strong entity tag of a record (RFC 9110 §8.8.3): equal content, equal tag, also after a restart and on another coordinator. */
 export function entityTag(record: unknown): string {
-  return `"${createHash("sha256").update(canonicalJson(record)).digest("base64url").slice(0, TAG_CHARACTERS)}"`;
+  return `"${hash("sha256", canonicalJson(record), "base64url").slice(0, TAG_CHARACTERS)}"`;
 }
 
 /** What an operator sees of a machine in the ledger: the record and its addresses. */

@@ -21,16 +21,21 @@ export function newIds(state: LedgerState): { readonly machineId: string; readon
  * so that a commit of many writes few pages; chance alone would touch a page of each index for every single record. The time orders and
  * means nothing else, so a clock that steps does no harm.
  */
-export function unusedId(kind: string, records: ReadonlyMap<string, unknown>): string {
+export function unusedId(kind: string, records: { has(id: string): boolean }): string {
   for (;;) {
     const id = `${kind}-${timeText(Date.now())}${chanceText()}`;
     if (!records.has(id)) return id;
   }
 }
 
+/** Many ids are made in one millisecond. */
+let lastTime = { now: 0, text: "" };
+
 function timeText(now: number): string {
+  if (now === lastTime.now) return lastTime.text;
   let text = "";
   for (let rest = now, i = 0; i < TIME_LENGTH; i++, rest = Math.floor(rest / 32)) text = ALPHABET.charAt(rest % 32) + text;
+  lastTime = { now, text };
   return text;
 }
 

@@ -1,12 +1,15 @@
-import { addressBytes, addressFamily, addressFromBytes, assert, type IpAddress, type IpFamily } from "@berth/core";
+import { addressBytes, addressFamily, addressFromBytes, assert, ipv4Number, type IpAddress, type IpFamily } from "@berth/core";
 
 /** RFC 4291 §2.5.5.2. */
 const MAPPED = Buffer.from("00000000000000000000ffff", "hex");
 
 /** Sixteen octets that sort like the address, IPv4 mapped into IPv6: the same key in every engine. */
 export function addressBlob(address: IpAddress): Buffer {
-  const bytes = addressBytes(address);
-  return addressFamily(address) === 4 ? Buffer.concat([MAPPED, bytes]) : Buffer.from(bytes);
+  if (addressFamily(address) === 6) return Buffer.from(addressBytes(address));
+  const blob = Buffer.allocUnsafe(16);
+  MAPPED.copy(blob);
+  blob.writeUInt32BE(ipv4Number(address), MAPPED.length);
+  return blob;
 }
 
 /** The inverse; the family tells a mapped address that was written as IPv6 from an IPv4 one. */

@@ -16,9 +16,11 @@ export class SqliteConnection {
   readonly query: Kysely<Tables>;
   private readonly sqlite: Database;
   private readonly statements = new Map<string, Statement<unknown[]>>();
-  private readonly inserts = new Map<string, { readonly columns: string; readonly statement: Statement<unknown[]> }>();
+  private readonly inserts = new Map<string, { readonly columns: readonly string[]; readonly statement: Statement<unknown[]> }>();
   private open = true;
   private unwritable: Problem | null = null;
+  /** Rows that transactions changed, kept or not. */
+  private touched = 0;
 
   constructor(sqlite: Database, query: Kysely<Tables>) {
     this.sqlite = sqlite;
@@ -35,7 +37,20 @@ export class SqliteConnection {
   /** Runs a change; answers how many rows it touched. Only inside {@link SqliteConnection.transaction}. */
   run(query: Compilable): number {
     const { sql, parameters }: CompiledQuery = query.compile();
-    return this.prepare(sql).run(...parameters).changes;
+    const { changes } = this.prepare(sql).run(...parameters);
+    this.touched += changes;
+    return changes;
+  }
+
+  /** A change that is always the same and answers one row, built and prepared once for all commits. Only inside {@link SqliteConnection.transaction}. */
+  constant<Row>(query: Compilable<Row>): () => Row {
+    const { sql, parameters } = query.compile();
+    return () => {
+      const row = this.prepare(sql).get(...parameters) as Row | undefined;
+      assert(row !== undefined, `no row is left for: ${sql}`);
+      this.touched += 1;
+      return row;
+    };
   }
 
   /**
@@ -43,23 +58,41 @@ export class SqliteConnection {
    * the first row's text serves the others. Only inside {@link SqliteConnection.transaction}.
    */
   insert<Name extends keyof Tables>(table: Name, row: Insertable<Tables[Name]>): void {
+    const columns = Object.keys(row);
     let insert = this.inserts.get(table);
     if (insert === undefined) {
       const { sql, parameters } = this.query.insertInto(table).values(row).compile();
-      assert(parameters.length === Object.keys(row).length, `a column of ${table} is no plain value`);
-      insert = { columns: Object.keys(row).join(), statement: this.prepare(sql) };
+      assert(parameters.length === columns.length, `a column of ${table} is no plain value`);
+      insert = { columns, statement: this.prepare(sql) };
       this.inserts.set(table, insert);
     }
-    assert(insert.columns === Object.keys(row).join(), `a row of ${table} has its columns in another order`);
-    insert.statement.run(...Object.values(row));
+    const known = insert.columns;
+    const alike = columns.length === known.length && columns.every((column, place) => column === known[place]);
+    assert(alike, `a row of ${table} has its columns in another order`);
+    insert.statement.run(Object.values(row));
+    this.touched += 1;
   }
 
   /** All of it or nothing, on disk when it returns. Throws what {@link storeError} makes of the engine's error. */
   transaction<T>(body: () => T): T {
-    const before = this.changes();
-    const result = this.attempt("write", () => this.sqlite.transaction(body).immediate());
-    if (this.changes() !== before) this.unwritable = null; // one that changed nothing needed no disk
+    const before = this.touched;
+    const result = this.attempt("write", () => this.inTransaction(body));
+    if (this.touched !== before) this.unwritable = null; // one that changed nothing needed no disk
     return result;
+  }
+
+  /** By prepared statements: the driver's own wrapper is made anew for every body. */
+  private inTransaction<T>(body: () => T): T {
+    assert(!this.sqlite.inTransaction, "a transaction inside another");
+    this.prepare("begin immediate").run();
+    try {
+      const result = body();
+      this.prepare("commit").run();
+      return result;
+    } finally {
+      // Some errors end the transaction themselves.
+      if (this.sqlite.inTransaction) this.prepare("rollback").run();
+    }
   }
 
   /** Why the last change could not be written; null when it could. */
@@ -84,11 +117,6 @@ export class SqliteConnection {
       if (error instanceof EnvironmentError && error.code === UNWRITABLE) this.unwritable = problemOf(error);
       throw error;
     }
-  }
-
-  /** Rows changed since the database was opened. */
-  private changes(): number {
-    return this.open ? (this.prepare("select total_changes() as n").get() as { n: number }).n : 0;
   }
 
   private prepare(sql: string): Statement<unknown[]> {

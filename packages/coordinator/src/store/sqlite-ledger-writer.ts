@@ -15,17 +15,25 @@ import type { SqliteConnection } from "./sqlite-connection.js";
 
 type ChangeOf<Table extends LedgerChange["table"]> = Extract<LedgerChange, { table: Table }>;
 
-/** Writes the changes of one commit, inside its transaction. */
+/** Writes the changes of commits, each inside its transaction. Nobody else may write subnets. */
 export class SqliteLedgerWriter {
   private readonly connection: SqliteConnection;
-  /** Read once a commit, not once an allocation. */
+  /** Read once, not once an allocation; forgotten when a subnet changes, and again after it, since its commit may fail. */
   private readonly places = new Map<number, Place>();
 
   constructor(connection: SqliteConnection) {
     this.connection = connection;
   }
 
-  write(change: LedgerChange): void {
+  write(changes: readonly LedgerChange[]): void {
+    try {
+      for (const change of changes) this.writeOne(change);
+    } finally {
+      if (changes.some(({ table }) => table === "subnet")) this.places.clear();
+    }
+  }
+
+  private writeOne(change: LedgerChange): void {
     switch (change.table) {
       case "subnet":
         return this.writeSubnet(change);

@@ -14,28 +14,22 @@ import { SqliteLedgerWriter } from "./sqlite-ledger-writer.js";
 import type { LedgerStore } from "./store.js";
 
 export function sqliteLedger(connection: SqliteConnection): LedgerStore {
-  const { query } = connection;
+  const writer = new SqliteLedgerWriter(connection);
+  const ledgerRow = connection.query.updateTable("ledger").set((row) => ({ revision: row("revision", "+", 1) }));
+  const nextRevision = connection.constant(ledgerRow.returning("revision"));
   return {
     load: () => new Promise((resolve) => resolve(loadLedger(connection))),
     commit: (changes, audit) =>
       new Promise((resolve) => {
         const revision = connection.transaction(() => {
-          const writer = new SqliteLedgerWriter(connection);
-          for (const change of changes) writer.write(change);
+          writer.write(changes);
           for (const entry of audit) connection.insert("audit", auditRow(entry));
-          connection.run(query.updateTable("ledger").set((row) => ({ revision: row("revision", "+", 1) })));
-          return revisionOf(connection);
+          return nextRevision().revision;
         });
         resolve(revision);
       }),
     shared: null,
   };
-}
-
-function revisionOf(connection: SqliteConnection): number {
-  const [row] = connection.all(connection.query.selectFrom("ledger").select("revision"));
-  assert(row !== undefined, "the ledger has lost its row");
-  return row.revision;
 }
 
 function loadLedger(connection: SqliteConnection): { revision: number; content: LedgerContent } {

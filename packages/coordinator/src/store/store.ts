@@ -58,9 +58,12 @@ export interface SharedLedger {
   watch(listener: (revision: number) => void, signal: AbortSignal): Promise<void>;
 }
 
-/** In `content` the whole ledger anew: too much was missed, or the database went back to an older state. */
+/**
+ * In `content` the whole ledger anew: too much was missed, or the database went back to an older state. `isAll` when nothing else had been committed
+ * at the moment it was read.
+ */
 export type LedgerNews =
-  | { readonly revision: number; readonly changes: readonly LedgerChange[] }
+  | { readonly revision: number; readonly changes: readonly LedgerChange[]; readonly isAll: boolean }
   | { readonly revision: number; readonly content: LedgerContent };
 
 /** The identity of a rack, as it was given at its join. Times in milliseconds since 1970. */

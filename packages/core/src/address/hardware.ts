@@ -29,8 +29,14 @@ function pairs(hex: string): string[] {
 
 export function hardwareOctets(address: HardwareAddress): Uint8Array {
   const octets = new Uint8Array((address.length + 1) / 3);
-  for (let i = 0; i < octets.length; i++) octets[i] = Number.parseInt(address.slice(i * 3, i * 3 + 2), 16);
+  for (let i = 0; i < octets.length; i++) octets[i] = digitAt(address, i * 3) * 16 + digitAt(address, i * 3 + 1);
   return octets;
+}
+
+/** Of canonical text: a digit or a small letter. */
+function digitAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  return unit - (unit > 96 ? 87 : 48);
 }
 
 /** Six octets: what Ethernet and everything that imitates it has. */

@@ -37,6 +37,9 @@ describe("acceptDesired", () => {
 describe("canonicalJson", () => {
   it("does not depend on the order of keys, and does on the order of lists", () => {
     expect(canonicalJson({ b: 1, a: { d: null, c: [2, 1] } })).toBe('{"a":{"c":[2,1],"d":null},"b":1}');
+    expect(canonicalJson({ 'a"\\': ["\n", "ö", true, undefined] })).toBe(
+      JSON.stringify({ 'a"\\': ["\n", "ö", true, undefined] }),
+    );
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
     expect(canonicalJson({ a: undefined, b: "x\u2028" })).toBe(canonicalJson({ b: "x\u2028" }));
   });

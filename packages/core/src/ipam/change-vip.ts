@@ -141,7 +141,7 @@ function ownersOf(state: LedgerState, references: readonly string[]): Result<rea
     else if (found.value.state === "released") {
       const message = `${found.value.name ?? found.value.id} is released`;
       problems.push({ code: "machine-released", at, message, remedy: "enroll it again first" });
-    } else if (!machines.includes(found.value)) machines.push(found.value);
+    } else if (!machines.some(({ id }) => id === found.value.id)) machines.push(found.value);
   }
   if (machines.length > OWNERS_MAX) problems.push(tooManyOwners());
   return problems.length > 0 ? refused(...problems) : accepted(machines);

@@ -24,7 +24,7 @@ export function chooseSubnet(state: LedgerState, wanted: Wanted, observed: Obser
   if (wanted.subnet !== null) return namedSubnet(state, wanted.subnet);
   if (wanted.address !== null) return subnetAround(state, wanted.address);
   const owner = wanted.nics[0] === undefined ? undefined : state.machineOfNic.get(wanted.nics[0]);
-  const had = owner === undefined ? undefined : state.allocationsOf(owner).find(({ kind }) => kind === "machine");
+  const had = owner === undefined ? undefined : state.allocationsOf(owner.id).find(({ kind }) => kind === "machine");
   if (had !== undefined) return accepted(state.spaceOf(had.subnetId).subnet);
   const sighting = observed.sighting(wanted.nics);
   const seen = sighting === null ? [] : subnetsOfSighting(state, sighting, observed);

@@ -11,8 +11,7 @@ export function findMachine(state: LedgerState, text: string): Result<Machine> {
   const byId = state.machines.get(text);
   if (byId !== undefined) return accepted(byId);
   const nic = parseHardwareAddress(text);
-  const ids = nic === null ? byName(state, foldName(text)) : [state.machineOfNic.get(nic) ?? ""];
-  const machines = ids.flatMap((id) => state.machines.get(id) ?? []);
+  const machines = nic === null ? byName(state, foldName(text)) : [state.machineOfNic.get(nic) ?? []].flat();
   const [only, ...more] = machines;
   if (only === undefined) return refused(unknownMachine(text));
   if (more.length === 0) return accepted(only);
@@ -20,11 +19,11 @@ export function findMachine(state: LedgerState, text: string): Result<Machine> {
   return refused({ code: "machine-ambiguous", at: "machine", message, remedy: "use the id or a NIC" });
 }
 
-function byName(state: LedgerState, name: string): readonly string[] {
+function byName(state: LedgerState, name: string): readonly Machine[] {
   const allocation = state.allocationByName.get(name);
-  if (allocation !== undefined) return allocation.machineId === null ? [] : [allocation.machineId];
+  if (allocation !== undefined) return [state.machines.get(allocation.machineId ?? "") ?? []].flat();
   const called = state.machinesByName.of(name);
-  const current = called.filter((id) => state.machines.get(id)?.state !== "released");
+  const current = called.filter((machine) => machine.state !== "released");
   return current.length > 0 ? current : called;
 }
 

@@ -1,4 +1,13 @@
-import { addressFamily, addressFromValue, addressValue, ipv4FromNumber, ipv4Number, type IpAddress } from "../address/ip.js";
+import {
+  addressFamily,
+  addressFromValue,
+  addressValue,
+  ipv4FromNumber,
+  ipv4Number,
+  ipv6FromParts,
+  type IpAddress,
+} from "../address/ip.js";
+import { ipv6Parts } from "../address/ipv6-text.js";
 import { prefixRange, usableRange, type IpPrefix, type IpRange } from "../address/prefix.js";
 import { FreeSet } from "./free-set.js";
 
@@ -31,6 +40,8 @@ export class FreeAddresses {
   /** Value of the stretch's first address. */
   private start: bigint;
   private startNumber = 0;
+  /** The same as eight groups, of an IPv6 subnet. */
+  private startParts: readonly number[] = [];
   private set: FreeSet;
   /** Where the search goes on, so that addresses that are only observed as taken are met once a round. */
   private cursor = 0;
@@ -128,7 +139,8 @@ export class FreeAddresses {
 
   private look(start: bigint): FreeSet {
     this.start = start;
-    this.startNumber = this.family === 4 ? Number(start) : 0;
+    if (this.family === 4) this.startNumber = Number(start);
+    else this.startParts = ipv6Parts(addressFromValue(6, start));
     this.cursor = 0;
     this.skipped = [];
     const end = this.family === 4 ? (this.givable.at(-1)?.last ?? start) + 1n : start + STRETCH;
@@ -162,7 +174,13 @@ export class FreeAddresses {
 
   private addressAt(position: number): IpAddress {
     if (this.family === 4) return ipv4FromNumber(this.startNumber + position);
-    return addressFromValue(6, this.start + BigInt(position));
+    const parts = [...this.startParts];
+    for (let i = parts.length - 1, rest = position; rest > 0 && i >= 0; i--) {
+      rest += parts[i] ?? 0;
+      parts[i] = rest & 0xffff;
+      rest >>>= 16;
+    }
+    return ipv6FromParts(parts);
   }
 }
 

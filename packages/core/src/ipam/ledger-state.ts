@@ -3,6 +3,9 @@ import type { IpAddress } from "../address/ip.js";
 import { prefixContains } from "../address/prefix.js";
 import { assert } from "../problem.js";
 import type { LedgerChange, LedgerContent } from "./change.js";
+import { HeldAllocations } from "./held/held-allocations.js";
+import { machineCodec } from "./held/machine-codec.js";
+import { RecordTable } from "./held/record-table.js";
 import { IndexOf } from "./index-of.js";
 import type { Allocation, KeptAnswer, Machine, NameRecord, Quarantine, Reservation, Subnet } from "./model.js";
 import { SubnetSpace } from "./subnet-space.js";
@@ -20,14 +23,14 @@ export const EMPTY_LEDGER: LedgerContent = {
 };
 
 /**
- * The ledger in memory, with the indexes that make every decision independent of its size. Only {@link LedgerState.apply} changes it; a
+ * The ledger in memory, with the indexes that make every decision independent of its size. Machines and allocations are held packed: whoever asks for
+ * one gets an object made for him. Only {@link LedgerState.apply} changes it; a
  * decision reads it and answers changes.
  */
 export class LedgerState {
   readonly subnets = new Map<number, Subnet>();
   readonly spaces = new Map<number, SubnetSpace>();
-  readonly machines = new Map<string, Machine>();
-  readonly allocations = new Map<string, Allocation>();
+  readonly machines = new RecordTable(machineCodec);
   readonly quarantines = new Map<string, Quarantine>();
   readonly reservations = new Map<string, Reservation>();
   readonly records = new Map<string, NameRecord>();
@@ -36,12 +39,13 @@ export class LedgerState {
   nextSubnetId: number;
 
   /** Released machines included: a NIC that comes back is the same machine. */
-  readonly machineOfNic = new Map<HardwareAddress, string>();
-  readonly machinesByName = new IndexOf<string, string>();
-  readonly allocationByOwner = new Map<string, Allocation>();
-  readonly allocationByName = new Map<string, Allocation>();
+  readonly machineOfNic = this.machines.indexBy(({ nics }) => nics);
+  readonly machinesByName = this.machines.indexBy(({ name }) => (name === null ? [] : [name]));
+  private readonly held = new HeldAllocations((subnetId) => this.subnets.get(subnetId)?.domain ?? null);
+  readonly allocations = this.held.table;
+  readonly allocationByOwner = this.held.byOwner;
+  readonly allocationByName = this.held.byName;
   readonly vips = new Set<string>();
-  readonly allocationsOfMachine = new IndexOf<string, string>();
   readonly subnetsByDomain = new IndexOf<string, number>();
   readonly recordsByName = new IndexOf<string, NameRecord>();
   /** What a NIC held before. */
@@ -118,7 +122,7 @@ export class LedgerState {
 
   /** All allocations of a machine, in the order in which they were made. */
   allocationsOf(machineId: string): readonly Allocation[] {
-    return this.allocationsOfMachine.of(machineId).flatMap((id) => this.allocations.get(id) ?? []);
+    return this.held.byHolder.of(machineId).toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   }
 
   private applySubnet(before: Subnet | null, after: Subnet | null): void {
@@ -137,7 +141,7 @@ export class LedgerState {
   }
 
   private newSpace(subnet: Subnet): SubnetSpace {
-    const space = new SubnetSpace(subnet);
+    const space = new SubnetSpace(subnet, this.held);
     for (const quarantine of this.quarantines.values())
       if (quarantine.subnetId === subnet.id) space.setQuarantine(quarantine.address, quarantine);
     return space;
@@ -166,34 +170,20 @@ export class LedgerState {
   }
 
   private applyMachine(before: Machine | null, after: Machine | null): void {
-    if (before !== null) {
-      this.machines.delete(before.id);
-      for (const nic of before.nics) if (this.machineOfNic.get(nic) === before.id) this.machineOfNic.delete(nic);
-      if (before.name !== null) this.machinesByName.remove(before.name, before.id);
-    }
-    if (after !== null) {
-      this.machines.set(after.id, after);
-      for (const nic of after.nics) this.machineOfNic.set(nic, after.id);
-      if (after.name !== null) this.machinesByName.add(after.name, after.id);
-    }
+    if (before !== null) this.machines.delete(before.id);
+    if (after !== null) this.machines.set(after);
   }
 
   private applyAllocation(before: Allocation | null, after: Allocation | null): void {
     if (before !== null) {
-      this.allocations.delete(before.id);
       this.vips.delete(before.id);
-      if (this.allocationByOwner.get(before.ownerKey)?.id === before.id) this.allocationByOwner.delete(before.ownerKey);
-      if (this.allocationByName.get(before.name)?.id === before.id) this.allocationByName.delete(before.name);
-      for (const holder of holdersOf(before)) this.allocationsOfMachine.remove(holder, before.id);
-      this.spaces.get(before.subnetId)?.setAllocation(before.address, null);
+      const row = this.allocations.delete(before.id);
+      this.spaces.get(before.subnetId)?.removeAllocation(before.address, row);
     }
     if (after !== null) {
-      this.allocations.set(after.id, after);
       if (after.kind === "vip") this.vips.add(after.id);
-      this.allocationByOwner.set(after.ownerKey, after);
-      this.allocationByName.set(after.name, after);
-      for (const holder of holdersOf(after)) this.allocationsOfMachine.add(holder, after.id);
-      this.spaceOf(after.subnetId).setAllocation(after.address, after);
+      const space = this.spaceOf(after.subnetId);
+      space.addAllocation(after.address, this.allocations.set(after));
     }
   }
 
@@ -226,8 +216,4 @@ export function quarantineKey(quarantine: Pick<Quarantine, "site" | "address">):
 /** One caller's keys are its own. */
 export function answerKey({ actor, key }: Pick<KeptAnswer, "actor" | "key">): string {
   return `${actor} ${key}`;
-}
-
-function holdersOf(allocation: Allocation): readonly string[] {
-  return allocation.machineId === null ? allocation.owners : [allocation.machineId];
 }

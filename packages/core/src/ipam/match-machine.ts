@@ -60,8 +60,8 @@ export function takeNics(losers: readonly Machine[], nics: readonly HardwareAddr
 }
 
 export function knownMachines(state: LedgerState, nics: readonly HardwareAddress[]): Machine[] {
-  const ids = new Set(nics.flatMap((nic) => state.machineOfNic.get(nic) ?? []));
-  return [...ids].flatMap((id) => state.machines.get(id) ?? []);
+  const known = nics.flatMap((nic) => state.machineOfNic.get(nic) ?? []);
+  return [...new Map(known.map((machine) => [machine.id, machine])).values()];
 }
 
 export function onTwoMachines(machines: readonly Machine[], nics: readonly HardwareAddress[]): Problem[] {

@@ -2,12 +2,14 @@ import { addressFamily, addressValue, ipv4Number, type IpAddress } from "../addr
 import { mergeRanges } from "../address/ranges.js";
 import { prefixFamily, type IpRange } from "../address/prefix.js";
 import { FreeAddresses } from "./free-addresses.js";
-import type { Allocation, Quarantine, Reservation, Subnet } from "./model.js";
+import type { HeldAllocations } from "./held/held-allocations.js";
+import { SpaceAllocations } from "./held/space-allocations.js";
+import type { Quarantine, Reservation, Subnet } from "./model.js";
 import { RestQueue } from "./rest-queue.js";
 
 /** The addresses of one subnet: who has which, which rest, which are free. */
 export class SubnetSpace {
-  readonly allocations = new Map<IpAddress, Allocation>();
+  readonly allocations: SpaceAllocations;
   readonly rest = new RestQueue();
   private readonly reserved = new Map<string, Reservation>();
   /** Ranges that the declaration and the reservations keep, merged and ascending; null until asked. */
@@ -16,8 +18,9 @@ export class SubnetSpace {
   /** Free and never given, not counting what is only observed; built when first asked, dropped when the declaration changes. */
   private free: FreeAddresses | null = null;
 
-  constructor(subnet: Subnet) {
+  constructor(subnet: Subnet, held: HeldAllocations) {
     this.declared = subnet;
+    this.allocations = new SpaceAllocations(held);
   }
 
   get subnet(): Subnet {
@@ -70,9 +73,14 @@ export class SubnetSpace {
     this.aside = null;
   }
 
-  setAllocation(address: IpAddress, allocation: Allocation | null): void {
-    if (allocation === null) this.allocations.delete(address);
-    else this.allocations.set(address, allocation);
+  /** `row` is where it stands among the allocations that are held. */
+  addAllocation(address: IpAddress, row: number): void {
+    this.allocations.add(address, row);
+    this.refresh(address);
+  }
+
+  removeAllocation(address: IpAddress, row: number): void {
+    this.allocations.remove(address, row);
     this.refresh(address);
   }
 
@@ -114,7 +122,7 @@ export class SubnetSpace {
   }
 
   private *taken(): Iterable<IpAddress> {
-    yield* this.allocations.keys();
+    yield* this.allocations.addresses();
     for (const { address } of this.rest.values()) yield address;
   }
 }

@@ -1,5 +1,8 @@
 import { addressFamily, parseIpAddress, type IpAddress } from "../address/ip.js";
-import ipaddr from "ipaddr.js";
+import { ipv6Parts, pushHexadecimal } from "../address/ipv6-text.js";
+
+const HYPHEN = 45;
+const PREFIX = Array.from("ip", (letter) => letter.charCodeAt(0));
 
 /**
  * The label that every address has before any machine does: `ip-192-168-50-60`, or for IPv6 the eight groups without leading
@@ -8,9 +11,12 @@ import ipaddr from "ipaddr.js";
  */
 export function premadeLabel(address: IpAddress): string {
   if (addressFamily(address) === 4) return `ip-${address.replaceAll(".", "-")}`;
-  return `ip-${ipaddr.IPv6.parse(address)
-    .parts.map((part) => part.toString(16))
-    .join("-")}`;
+  const units = [...PREFIX];
+  for (const part of ipv6Parts(address)) {
+    units.push(HYPHEN);
+    pushHexadecimal(units, part);
+  }
+  return String.fromCharCode.apply(null, units);
 }
 
 /** The inverse of {@link premadeLabel}: the address whose pre-made label this is, or null. Only the canonical spelling counts. */

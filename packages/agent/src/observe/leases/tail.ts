@@ -1,8 +1,11 @@
 import type { FollowPosition } from "@berth/core";
 import type { FollowedFile, FollowFiles } from "@berth/host";
 
-/** One piece of a large read. There are two: while one is understood, another thread fetches the next. */
-const PIECE_BYTES = 256 * 1024;
+/**
+ * One piece of a large read. There are two: while one is understood, another thread fetches the next. Each costs a turn of the event loop and the waking of that
+ * thread, so they are not small; both together stay in the processor's own cache, so they are not large.
+ */
+const PIECE_BYTES = 384 * 1024;
 /** What dhcpd appends at a time is far smaller than this; such reads are done in the same turn. */
 const SMALL_BYTES = 64 * 1024;
 /** How much of what was read last is compared before reading on: enough to hold times and a hardware address of the last record. */

@@ -11,6 +11,8 @@ const LOCK_MS = 5000;
 const KEEP_ALIVE_SECONDS = 10;
 const INT8 = 20;
 const PARAMETERS_MAX = 65_000;
+/** Made once: an abort without a reason makes an error with a stack of its own for every query. */
+const ANSWERED = new Error("answered in time");
 
 type Rows = Awaited<ReturnType<ReservedSql["unsafe"]>>;
 type DialectSql = Extract<PostgresJSDialectConfig["postgres"], { reserve: unknown }>;
@@ -80,7 +82,7 @@ export class PostgresConnection {
       if (text === "rollback") return rolledBack();
       throw error;
     } finally {
-      answered.abort();
+      answered.abort(ANSWERED);
     }
   }
 

@@ -1,10 +1,11 @@
 import type { LedgerChange } from "@berth/core";
 import { EnvironmentError, type Clock, type Log } from "@berth/host";
-import { sql, type Transaction } from "kysely";
+import { sql, type Kysely, type Selectable, type Transaction } from "kysely";
 import { randomUUID } from "node:crypto";
 import { auditRow } from "../sqlite-audit.js";
 import type { AuditEntry, LedgerNews, LedgerStore, SharedLedger } from "../store.js";
 import type { Tables } from "../tables.js";
+import { insertCommit, type CommitContent, type InsertCommit } from "./insert-commit.js";
 import { insertRows } from "./insert-rows.js";
 import { LEDGER_CHANNEL, watchLedger } from "./ledger-watch.js";
 import { loadLedger, type Position } from "./load-ledger.js";
@@ -25,6 +26,8 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
   readonly #database: PostgresDatabase;
   readonly #ports: { readonly clock: Clock; readonly log: Log };
   #position: Position;
+  /** What was read behind a commit that came too late; good for the position it was read for, which it still is. */
+  #later: readonly Selectable<Tables["ledger_change"]>[] | null = null;
 
   private constructor(database: PostgresDatabase, ports: { readonly clock: Clock; readonly log: Log }, position: Position) {
     this.#database = database;
@@ -40,6 +43,7 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
   }
 
   async load(): ReturnType<LedgerStore["load"]> {
+    this.#later = null;
     const { position, content } = await this.#database.snapshot(loadLedger);
     this.#position = position;
     return { revision: position.revision, content };
@@ -47,13 +51,19 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
 
   async commit(changes: readonly LedgerChange[], audit: readonly AuditEntry[]): Promise<number> {
     const next = { revision: this.#position.revision + 1, head: randomUUID() };
-    await this.#database.write((transaction) => this.#write(transaction, next, { changes, audit }));
+    const content = { changes, audit };
+    const insert = insertCommit({ from: this.#position, next, channel: LEDGER_CHANNEL }, content);
+    if (insert === null || next.revision % TRIM_EVERY === 0)
+      await this.#database.write((transaction) => this.#write(transaction, next, content));
+    else await this.#insertOnce(insert, next);
     this.#position = next;
     return next.revision;
   }
 
   async news(): Promise<LedgerNews | null> {
     const { revision, head } = this.#position;
+    const early = await this.#newsFrom(this.#position);
+    if (early !== null) return early;
     const now = await this.#database.read((query) =>
       query.selectFrom("ledger").select(["revision", "head"]).executeTakeFirstOrThrow(),
     );
@@ -65,11 +75,37 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     return watchLedger({ ...this.#ports, target: this.#database.target }, listener, signal);
   }
 
-  async #write(
-    transaction: Transaction<Tables>,
-    next: Position,
-    { changes, audit }: { readonly changes: readonly LedgerChange[]; readonly audit: readonly AuditEntry[] },
-  ): Promise<void> {
+  /**
+   * The question for the news goes out behind the commit, without waiting for it: where another coordinator was first, which is the usual case among several,
+   * what it did is known with the same answer.
+   */
+  async #insertOnce(insert: InsertCommit, next: Position): Promise<void> {
+    let tries = 0;
+    await this.#database.attempt("write", async () => {
+      tries += 1;
+      const { query } = this.#database;
+      const [{ rows }, later] = await query
+        .connection()
+        .execute((one) => Promise.all([one.executeQuery(insert), laterChanges(one, this.#position).execute()]));
+      if (rows[0]?.taken === 1) return;
+      if (tries > 1) return this.#checkMine(query, next);
+      this.#later = later;
+      throw this.#behind();
+    });
+  }
+
+  /** The row was not where this commit begins. */
+  async #checkMine(query: Kysely<Tables>, next: Position): Promise<void> {
+    const mine = query.selectFrom("ledger_change").select("revision").where("commit_id", "=", next.head);
+    if ((await mine.executeTakeFirst()) !== undefined) return; // the try before this one came through, only its answer was lost
+    throw this.#behind();
+  }
+
+  #behind(): EnvironmentError {
+    return new EnvironmentError("store-behind", this.#database.target.shown, "another coordinator was first");
+  }
+
+  async #write(transaction: Transaction<Tables>, next: Position, { changes, audit }: CommitContent): Promise<void> {
     const { revision, head } = this.#position;
     const taken = await transaction
       .updateTable("ledger")
@@ -77,11 +113,7 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
       .where("revision", "=", revision)
       .where("head", "=", head)
       .executeTakeFirst();
-    if (taken.numUpdatedRows === 0n) {
-      const mine = transaction.selectFrom("ledger_change").select("revision").where("commit_id", "=", next.head);
-      if ((await mine.executeTakeFirst()) !== undefined) return; // the try before this one came through, only its answer was lost
-      throw new EnvironmentError("store-behind", this.#database.target.shown, "another coordinator was first");
-    }
+    if (taken.numUpdatedRows === 0n) return this.#checkMine(transaction, next);
     await new PostgresLedgerWriter(transaction).write(changes);
     await insertRows(transaction, "audit", audit.map(auditRow));
     const entry = { revision: next.revision, commit_id: next.head, parent: head, changes: JSON.stringify(changes) };
@@ -99,15 +131,8 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
 
   /** The commits that follow on that position; null when their chain does not start there. */
   async #newsFrom({ revision, head }: Position): Promise<LedgerNews | null> {
-    const later = await this.#database.read((query) =>
-      query
-        .selectFrom("ledger_change")
-        .selectAll()
-        .where("revision", ">", revision)
-        .orderBy("revision")
-        .limit(NEWS_MAX)
-        .execute(),
-    );
+    const later = this.#later ?? (await this.#database.read((query) => laterChanges(query, { revision, head }).execute()));
+    this.#later = null;
     const changes: LedgerChange[] = [];
     let last: Position = { revision, head };
     for (const row of later) {
@@ -117,7 +142,7 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     }
     if (last.head === head) return null;
     this.#position = last;
-    return { revision: last.revision, changes };
+    return { revision: last.revision, changes, isAll: later.length < NEWS_MAX };
   }
 
   async #everything(now: Position): Promise<LedgerNews> {
@@ -129,4 +154,8 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
       );
     return this.load();
   }
+}
+
+function laterChanges(query: Kysely<Tables>, { revision }: Position) {
+  return query.selectFrom("ledger_change").selectAll().where("revision", ">", revision).orderBy("revision").limit(NEWS_MAX);
 }

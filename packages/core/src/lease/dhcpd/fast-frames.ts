@@ -53,7 +53,9 @@ export class FastFrames {
   readonly #header = new FastHeader();
   readonly #time = new FastTime();
   readonly #states = new FastStates();
-  readonly #slots = new Int32Array(BLOCKS);
+  /** Of each block the place of its record, where a first look found it, else 0; good while the rows have counted this many moves. */
+  readonly #places = new Int32Array(BLOCKS);
+  #moves = -1;
   readonly #touched = new Int32Array(1);
 
   constructor(rows: Lease4Rows) {
@@ -82,10 +84,17 @@ export class FastFrames {
     this.#most = allUsed ? Math.min(BLOCKS, this.#most * 2) : 1;
   }
 
+  /** The place of the block's record; 0 for none. */
+  placeOf(block: number): number {
+    const found = this.#moves === this.#rows.moves ? (this.#places[block] ?? 0) : 0;
+    return found === 0 ? this.#rows.placeOf(this.addresses[block] ?? 0) : found;
+  }
+
   /** Reads the header, times and states of a block; answers where its tail begins, or -1. `block`: its number here. */
   head(view: DataView, start: number, block: number): number {
     const body = this.#header.read(view, start);
     if (body < 0) return -1;
+    this.#moves = -1;
     this.addresses[block] = this.#header.address;
     this.starts[block] = start;
     const usual = this.#usual(view, body, block);
@@ -168,22 +177,24 @@ export class FastFrames {
 
   /** Short loops, so that the loads of one loop are under way together: of every block its slot, then the cache lines of its record. */
   #touch(count: number): void {
-    const { slots, arena } = this.#rows;
+    const { slots, arena, moves } = this.#rows;
     const { addresses } = this;
+    const places = this.#places;
     let sum = 0;
     for (let i = 0; i < count; i++) {
-      const slot = this.#rows.hash(addresses[i] ?? 0) * 2;
-      this.#slots[i] = slot;
-      sum += slots[slot] ?? 0;
+      const address = addresses[i] ?? 0;
+      const slot = this.#rows.hash(address) * 2;
+      places[i] = slots[slot] === address ? (slots[slot + 1] ?? 0) : 0;
     }
     for (let i = 0; i < count; i++) {
-      const place = slots[(this.#slots[i] ?? 0) + 1] ?? 0;
+      const place = places[i] ?? 0;
       if (place === 0) continue;
       const record = arena.viewOf(place);
       const at = Arena.within(place);
       sum += record.getUint8(at) + record.getUint8(at + 64) + record.getUint8(at + 128) + record.getUint8(at + 192);
     }
     this.#touched[0] = sum;
+    this.#moves = moves;
   }
 }
 

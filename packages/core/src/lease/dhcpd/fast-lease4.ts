@@ -1,5 +1,18 @@
 import { Arena } from "../table/arena.js";
-import { BITS_WHOLE_BODY, type Lease4Rows, RECORD_TEXT, WORD_BITS, WORD_LENGTH, WORD_ROW } from "../table/lease4-rows.js";
+import {
+  BITS_WHOLE_BODY,
+  type Lease4Rows,
+  RECORD_TEXT,
+  WORD_ATSFP,
+  WORD_BITS,
+  WORD_CLTT,
+  WORD_ENDS,
+  WORD_LENGTH,
+  WORD_ROW,
+  WORD_STARTS,
+  WORD_TSFP,
+  WORD_TSTP,
+} from "../table/lease4-rows.js";
 import { FastFrames, FRAME_WORDS } from "./fast-frames.js";
 import { FastTail } from "./fast-tail.js";
 import { CLOSE_BRACE } from "./tokens.js";
@@ -73,7 +86,7 @@ export class FastLease4 {
   #settle(block: number): boolean {
     const frames = this.#frames;
     const rows = this.#rows;
-    const place = rows.placeOf(frames.addresses[block] ?? 0);
+    const place = frames.placeOf(block);
     if (place === 0) return this.#store(block, 0);
     const kept = rows.arena.viewOf(place);
     const at = Arena.within(place);
@@ -91,6 +104,12 @@ export class FastLease4 {
     const from = at + RECORD_TEXT - tail;
     // The kept text is printable ASCII, of which no eight bytes are a NaN or a zero: equal numbers are equal bytes.
     let i = tail;
+    for (; i + 32 <= brace; i += 32) {
+      if (view.getFloat64(i, true) !== kept.getFloat64(from + i, true)) return false;
+      if (view.getFloat64(i + 8, true) !== kept.getFloat64(from + i + 8, true)) return false;
+      if (view.getFloat64(i + 16, true) !== kept.getFloat64(from + i + 16, true)) return false;
+      if (view.getFloat64(i + 24, true) !== kept.getFloat64(from + i + 24, true)) return false;
+    }
     for (; i + 8 <= brace; i += 8) if (view.getFloat64(i, true) !== kept.getFloat64(from + i, true)) return false;
     for (; i < brace; i++) if (view.getUint8(i) !== kept.getUint8(from + i)) return false;
     return view.getUint8(brace) === CLOSE_BRACE;
@@ -101,14 +120,35 @@ export class FastLease4 {
     const { words, lines } = this.#frames;
     const base = block * FRAME_WORDS;
     this.lines += (lines[block] ?? 0) + tailLines;
-    words[base + WORD_BITS] = (words[base + WORD_BITS] ?? 0) | (tailLines << TAIL_LINES_SHIFT);
-    let differs = 0;
-    for (let i = 0; i <= WORD_BITS; i++) {
-      const value = words[base + i] ?? 0;
-      differs |= kept.getInt32(at + i * 4, true) ^ value;
-      kept.setInt32(at + i * 4, value, true);
+    const starts = words[base + WORD_STARTS] ?? 0;
+    const ends = words[base + WORD_ENDS] ?? 0;
+    const tstp = words[base + WORD_TSTP] ?? 0;
+    const tsfp = words[base + WORD_TSFP] ?? 0;
+    const atsfp = words[base + WORD_ATSFP] ?? 0;
+    const cltt = words[base + WORD_CLTT] ?? 0;
+    const bits = (words[base + WORD_BITS] ?? 0) | (tailLines << TAIL_LINES_SHIFT);
+    // A renewal moves three of them; the other four are nearly always the same and are not written.
+    const moved =
+      (kept.getInt32(at + WORD_STARTS * 4, true) ^ starts) |
+      (kept.getInt32(at + WORD_ENDS * 4, true) ^ ends) |
+      (kept.getInt32(at + WORD_CLTT * 4, true) ^ cltt);
+    const others =
+      (kept.getInt32(at + WORD_TSTP * 4, true) ^ tstp) |
+      (kept.getInt32(at + WORD_TSFP * 4, true) ^ tsfp) |
+      (kept.getInt32(at + WORD_ATSFP * 4, true) ^ atsfp) |
+      (kept.getInt32(at + WORD_BITS * 4, true) ^ bits);
+    if (moved !== 0) {
+      kept.setInt32(at + WORD_STARTS * 4, starts, true);
+      kept.setInt32(at + WORD_ENDS * 4, ends, true);
+      kept.setInt32(at + WORD_CLTT * 4, cltt, true);
     }
-    return differs !== 0;
+    if (others !== 0) {
+      kept.setInt32(at + WORD_TSTP * 4, tstp, true);
+      kept.setInt32(at + WORD_TSFP * 4, tsfp, true);
+      kept.setInt32(at + WORD_ATSFP * 4, atsfp, true);
+      kept.setInt32(at + WORD_BITS * 4, bits, true);
+    }
+    return (moved | others) !== 0;
   }
 
   /** A lease that is new (`before` is 0) or whose text is another. */
@@ -125,8 +165,8 @@ export class FastLease4 {
     const kept = table.arena.viewOf(place);
     const at = Arena.within(place);
     this.#putWords(kept, at, block, this.#tail.lines);
-    // By words: the room is longer than the text, and what lies behind the text in the buffer does no harm there.
-    for (let i = start, to = at + RECORD_TEXT; i < end; i += 4, to += 4) kept.setInt32(to, view.getInt32(i, true), true);
+    // Eight octets at a time: room is a multiple of eight, and what lies behind the text in the buffer does no harm there, whatever it is as a number.
+    for (let i = start, to = at + RECORD_TEXT; i < end; i += 8, to += 8) kept.setFloat64(to, view.getFloat64(i, true), true);
     table.markDirty(kept.getInt32(at + WORD_ROW * 4, true));
     return true;
   }

@@ -135,9 +135,22 @@ export class FastStates {
   }
 }
 
+/** Each piece in a constant of its own: as a loop over {@link USUAL} it takes twice the time, and nearly every block comes here. */
+const [U0, U1, U2, U3, U4, U5, U6, U7, U8, U9] = USUAL;
+
 export function isUsual(view: DataView, at: number): boolean {
-  for (let i = 0; i < USUAL.length; i++) if (view.getFloat64(at + i * 8, true) !== USUAL[i]) return false;
-  return true;
+  return (
+    view.getFloat64(at, true) === U0 &&
+    view.getFloat64(at + 8, true) === U1 &&
+    view.getFloat64(at + 16, true) === U2 &&
+    view.getFloat64(at + 24, true) === U3 &&
+    view.getFloat64(at + 32, true) === U4 &&
+    view.getFloat64(at + 40, true) === U5 &&
+    view.getFloat64(at + 48, true) === U6 &&
+    view.getFloat64(at + 56, true) === U7 &&
+    view.getFloat64(at + 64, true) === U8 &&
+    view.getFloat64(at + 72, true) === U9
+  );
 }
 
 /** `inding state ` of `next binding state` and `rewind binding state`. */

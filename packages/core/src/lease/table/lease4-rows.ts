@@ -83,6 +83,8 @@ export class Lease4Rows {
   mask = START_ROWS * 2 - 1;
   /** Shift that keeps as many of the upper hash bits as there are blocks of 256 slots. */
   shift = 32 - Math.log2((START_ROWS * 2) / 256);
+  /** Counts the records that were made or moved: while it stands still, every place is good. */
+  moves = 0;
   readonly dirty: [number[], number[], number[]] = [[], [], []];
   /** Bits of the readers that have asked at least once. */
   #asked = 0;
@@ -160,6 +162,7 @@ export class Lease4Rows {
   #notePlace(row: number, place: number): void {
     const address = this.address(row);
     const slot = this.slotOf(address) * 2;
+    this.moves++;
     this.rows[row * ROW_WORDS + COLUMN_PLACE] = place;
     this.slots[slot] = address;
     this.slots[slot + 1] = place;

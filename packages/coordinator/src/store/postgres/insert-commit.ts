@@ -1,0 +1,124 @@
+import type { Allocation, KeptAnswer, LedgerChange, Machine } from "@berth/core";
+import { CompiledQuery } from "kysely";
+import { addressBlob } from "../address-blob.js";
+import { keptAnswerRow, machineRow, nicRows } from "../ledger-rows.js";
+import { auditRow } from "../sqlite-audit.js";
+import type { AuditEntry } from "../store.js";
+import type { Position } from "./load-ledger.js";
+
+/** What one commit is, beside its place in the chain. */
+export interface CommitContent {
+  readonly changes: readonly LedgerChange[];
+  readonly audit: readonly AuditEntry[];
+}
+
+/** Columns that come in the rows; those of the place of an allocation come from its subnet. */
+const COLUMNS = {
+  machine: ["id", "name", "state", "created_at"],
+  nic: ["hardware_address", "machine_id", "position"],
+  allocation: [
+    "id",
+    "kind",
+    "subnet_id",
+    "address",
+    "machine_id",
+    "nics",
+    "owner_key",
+    "name",
+    "owners",
+    "delivery",
+    "created_at",
+  ],
+  kept_answer: ["actor", "key", "request", "answer", "at"],
+  audit: ["at", "actor", "action", "subject", "detail"],
+} as const;
+const PLACE = ["site", "family", "first_address", "last_address"] as const;
+
+type Table = keyof typeof COLUMNS;
+type Rows = { [Name in Table]: Partial<Record<(typeof COLUMNS)[Name][number], unknown>>[] };
+
+/** Answers how many rows of the ledger were taken: one or none. */
+export type InsertCommit = CompiledQuery<{ readonly taken: number }>;
+
+/** Parameters before those of the tables. */
+const CHAIN_PARAMETERS = 6;
+const texts = new Map<string, string>();
+
+/**
+ * A commit that only adds machines, allocations and answers, the usual one, as a single statement: it takes the ledger's row, and where that was still where `from` says
+ * writes everything and tells of it. One answer to wait for, whatever the number of rows; it says how many rows of the ledger were taken, and where that is none,
+ * nothing was written. Null when the commit has other changes.
+ */
+export function insertCommit(
+  { from, next, channel }: { readonly from: Position; readonly next: Position; readonly channel: string },
+  { changes, audit }: CommitContent,
+): InsertCommit | null {
+  const rows: Rows = { machine: [], nic: [], allocation: [], kept_answer: [], audit: audit.map((entry) => auditRow(entry)) };
+  for (const change of changes) {
+    if (change.table === "next-subnet" || change.before !== null || change.after === null) return null;
+    if (change.table === "machine") addMachine(rows, change.after);
+    else if (change.table === "allocation") addAllocation(rows, change.after);
+    else if (change.table === "answer") addAnswer(rows, change.after);
+    else return null;
+  }
+  const tables = (Object.keys(rows) as Table[]).filter((table) => rows[table].length > 0);
+  const parameters: unknown[] = [next.revision, next.head, from.revision, from.head, JSON.stringify(changes), channel];
+  for (const table of tables) parameters.push(JSON.stringify(rows[table]));
+  return CompiledQuery.raw(statement(tables), parameters);
+}
+
+function addMachine(rows: Rows, machine: Machine): void {
+  rows.machine.push(machineRow(machine));
+  for (const nic of nicRows(machine)) rows.nic.push(nic);
+}
+
+function addAllocation(rows: Rows, allocation: Allocation): void {
+  rows.allocation.push({
+    id: allocation.id,
+    kind: allocation.kind,
+    subnet_id: allocation.subnetId,
+    address: `\\x${addressBlob(allocation.address).toString("hex")}`,
+    machine_id: allocation.machineId,
+    nics: JSON.stringify(allocation.nics),
+    owner_key: allocation.ownerKey,
+    name: allocation.name,
+    owners: JSON.stringify(allocation.owners),
+    delivery: allocation.delivery,
+    created_at: allocation.createdAt,
+  });
+}
+
+function addAnswer(rows: Rows, answer: KeptAnswer): void {
+  rows.kept_answer.push(keptAnswerRow(answer));
+}
+
+/** One text for each set of tables, so that the server prepares few. */
+function statement(tables: readonly Table[]): string {
+  const known = texts.get(tables.join());
+  if (known !== undefined) return known;
+  const parts = [
+    "taken as (update ledger set revision = $1, head = $2 where revision = $3 and head = $4 returning revision)",
+    "told as (insert into ledger_change (revision, commit_id, parent, changes) select revision, $2, $4, $5 from taken returning pg_notify($6, revision::text))",
+    ...tables.map((table, index) => `${table}_rows as (${insertInto(table, `$${CHAIN_PARAMETERS + 1 + index}`)})`),
+  ];
+  const text = `with ${parts.join(", ")} select count(*) as taken from taken, told`;
+  texts.set(tables.join(), text);
+  return text;
+}
+
+function insertInto(table: Table, parameter: string): string {
+  const columns = COLUMNS[table].map(quoted).join(", ");
+  const given = `json_populate_recordset(null::${table}, ${parameter}::text::json) as given`;
+  const from = COLUMNS[table].map((column) => `given.${quoted(column)}`).join(", ");
+  const taken = "where exists (select from taken)";
+  if (table !== "allocation") return `insert into ${table} (${columns}) select ${from} from ${given} ${taken}`;
+  // A subnet that is not there leaves its columns empty, which the table refuses.
+  const place = PLACE.map(quoted).join(", ");
+  const ofSubnet = PLACE.map((column) => `subnet.${quoted(column)}`).join(", ");
+  const subnet = "left join subnet on subnet.id = given.subnet_id";
+  return `insert into allocation (${columns}, ${place}, zone) select ${from}, ${ofSubnet}, subnet.domain from ${given} ${subnet} ${taken}`;
+}
+
+function quoted(column: string): string {
+  return `"${column}"`;
+}
