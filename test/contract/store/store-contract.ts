@@ -1,9 +1,12 @@
 import {
+  DesiredDigests,
+  diffDesired,
   EMPTY_LEDGER,
   ipAddress,
   parseHardwareAddress,
   type AddressFacts,
   type Allocation,
+  type DesiredState,
   type HardwareAddress,
   type LeaseReport,
   type Machine,
@@ -13,11 +16,13 @@ import {
 } from "@berth/core";
 import type {
   AuditEntry,
+  DesiredRecord,
   RackRecord,
   Store,
   TokenRecord,
   TopologyChange,
 } from "../../../packages/coordinator/src/store/store.js";
+import { sha256 } from "@berth/host";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { subnet } from "./stored-subnet.js";
 
@@ -301,13 +306,14 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
       expect(await store.racks.list()).toEqual([{ ...rack, certificateSerial: null, site: "west" }]);
     });
 
+    const state: DesiredState = { format: 1, rack: "r-1", generation: 7, subnets: [], zones: [], queryFrom: [], forwarders: [] };
+
     test("removes a rack with its reports and its desired state", async () => {
-      const state = { format: 1 as const, rack: "r-1", generation: 1, subnets: [], zones: [], queryFrom: [], forwarders: [] };
       await store.racks.save(rack);
       store.reports.saveInterfaces("r-1", [], 4);
       await store.reports.flush();
       store.reports.replaceLeases("r-1", [lease]);
-      await store.plans.save([{ state, digest: "d" }], []);
+      await store.plans.save([{ state, digest: "d", whole: state, change: null }], []);
       await store.racks.remove("r-1");
       await store.racks.remove("r-1");
       await reopen();
@@ -331,24 +337,52 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
     });
 
     test("keeps settings, desired states and serials", async () => {
-      const state = { format: 1 as const, rack: "r-1", generation: 7, subnets: [], zones: [], queryFrom: [], forwarders: [] };
       await store.settings.set("region", "a");
       await store.settings.set("region", "b");
-      await store.plans.save(
-        [{ state: { ...state, generation: 6 }, digest: "d6" }],
-        [{ site: "default", origin: "a.example", serial: 1, digest: "x" }],
-      );
-      await store.plans.save(
-        [{ state, digest: "d7" }],
-        [{ site: "default", origin: "a.example", serial: 4294967295, digest: "y" }],
-      );
+      const record = (whole: DesiredState): DesiredRecord => ({
+        state: whole,
+        digest: `d${whole.generation}`,
+        whole,
+        change: null,
+      });
+      const serial = { site: "default", origin: "a.example", serial: 4294967295, digest: "y" };
+      await store.plans.save([record({ ...state, generation: 6 })], [{ ...serial, serial: 1, digest: "x" }]);
+      await store.plans.save([record(state)], [serial]);
       await reopen();
       expect([await store.settings.get("region"), await store.settings.get("none")]).toEqual(["b", null]);
       expect([await store.settings.claim("first", "a"), await store.settings.claim("first", "c")]).toEqual(["a", "a"]);
-      expect(await store.plans.load()).toEqual({
-        desired: [{ state, digest: "d7" }],
-        serials: [{ site: "default", origin: "a.example", serial: 4294967295, digest: "y" }],
-      });
+      expect(await store.plans.load()).toEqual({ desired: [record(state)], serials: [serial] });
+    });
+
+    test("keeps a desired state as what it changes of one that it has whole, until it has a newer one whole", async () => {
+      const digests = new DesiredDigests(sha256);
+      const changed = (whole: DesiredState, newest: DesiredState): DesiredRecord => {
+        const change = diffDesired(whole, newest, (of) => digests.of(of));
+        return { state: newest, digest: digests.of(newest), whole, change };
+      };
+      const [second, third] = [8, 9].map((generation) => ({
+        ...state,
+        generation,
+        forwarders: [ipAddress(`192.0.2.${generation}`)],
+      }));
+      if (second === undefined || third === undefined) throw new Error("there are two");
+      const whole = { state, digest: digests.of(state), whole: state, change: null };
+      await store.plans.save([whole], []);
+      for (const newest of [second, third]) {
+        await store.plans.save([changed(state, newest)], []);
+        await reopen();
+        expect((await store.plans.load()).desired).toEqual([changed(state, newest)]);
+      }
+      const other = { ...third, generation: 10 };
+      await store.plans.save([{ state: other, digest: digests.of(other), whole: other, change: null }], []);
+      await reopen();
+      expect((await store.plans.load()).desired).toEqual([
+        { state: other, digest: digests.of(other), whole: other, change: null },
+      ]);
+      await store.plans.save([changed(other, { ...other, generation: 11 })], []);
+      await store.racks.remove(state.rack);
+      await reopen();
+      expect((await store.plans.load()).desired).toEqual([]);
     });
 
     test("keeps reports: leases one by one or replaced as a whole", async () => {

@@ -1,4 +1,4 @@
-import { ipAddress, planRacks, slicesIn, ZoneComposer, type PlanSources, type RackView } from "@berth/core";
+import { canonicalJson, ipAddress, planRacks, slicesIn, ZoneComposer, type PlanSources, type RackView } from "@berth/core";
 import { silentLog } from "@berth/host";
 import { createFakeClock } from "@berth/host/fakes";
 import fc from "fast-check";
@@ -6,7 +6,8 @@ import { expect, test } from "vitest";
 import { leaseOf, MINUTE, nic, NOON, rackOf } from "../../../../test/fixtures/alloc/build.js";
 import { openLedger } from "../ledger/open-ledger.js";
 import { createMemoryStore, MemoryDisk } from "../store/memory-store.js";
-import { ContentDigests } from "./content-digest.js";
+import { PlanMemory } from "./plan-memory.js";
+import { PlanNumbers } from "./plan-numbers.js";
 import { PlannedFacts } from "./planned-facts.js";
 
 const machine = fc.integer({ min: 1, max: 9 });
@@ -62,13 +63,14 @@ async function setUp() {
   return { clock, ledger, racks, take };
 }
 
-test("plans from what was kept of the ledger are those from the whole of it, and their digests too", async () => {
+test("plans from what was kept of the ledger are those from the whole of it, and get a new number exactly when they differ from the last", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const { clock, ledger, racks, take } = await setUp();
       const facts = new PlannedFacts(ledger);
       ledger.onChange((changes) => facts.forget(changes));
-      const [composer, digests] = [new ZoneComposer(), new ContentDigests()];
+      const [composer, memory] = [new ZoneComposer(), new PlanMemory()];
+      const numbers = new PlanNumbers(memory);
       for (const next of steps) {
         await take(next);
         await clock.advance(MINUTE);
@@ -84,12 +86,18 @@ test("plans from what was kept of the ledger are those from the whole of it, and
         const kept = plan({ facts, composer });
         const whole = plan({ allocations: ledger.allocations(), quarantines: ledger.quarantines() });
         expect(kept).toEqual(whole);
-        for (const [index, { racks: contents, zones }] of kept.sites.entries())
+        const before = new Map([...memory.states()].map((state) => [state.rack, state]));
+        const { desired, serials } = numbers.number(kept, racks(), clock.now());
+        memory.keep(desired, serials);
+        for (const { racks: contents, zones } of whole.sites)
           for (const content of contents) {
-            const digest = digests.of(content.rack, { ...content, zones });
-            const fresh = whole.sites[index];
-            const same = fresh?.racks.find(({ rack }) => rack === content.rack);
-            expect(digest).toBe(new ContentDigests().of(content.rack, { ...same, zones: fresh?.zones }));
+            const [last, state] = [before.get(content.rack), memory.stateOf(content.rack)];
+            if (state === null) throw new Error("every rack has a state");
+            expect(state).toMatchObject({ ...content, zones });
+            expect(state.zones).toHaveLength(zones.length);
+            const isSame =
+              last !== undefined && canonicalJson({ ...last, generation: 0 }) === canonicalJson({ ...state, generation: 0 });
+            expect(state.generation).toBe((last?.generation ?? 0) + (isSame ? 0 : 1));
           }
       }
     }),
