@@ -1,6 +1,4 @@
 import {
-  DesiredDigests,
-  diffDesired,
   EMPTY_LEDGER,
   ipAddress,
   parseHardwareAddress,
@@ -22,7 +20,6 @@ import type {
   TokenRecord,
   TopologyChange,
 } from "../../../packages/coordinator/src/store/store.js";
-import { sha256 } from "@berth/host";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { subnet } from "./stored-subnet.js";
 
@@ -352,37 +349,6 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
       expect([await store.settings.get("region"), await store.settings.get("none")]).toEqual(["b", null]);
       expect([await store.settings.claim("first", "a"), await store.settings.claim("first", "c")]).toEqual(["a", "a"]);
       expect(await store.plans.load()).toEqual({ desired: [record(state)], serials: [serial] });
-    });
-
-    test("keeps a desired state as what it changes of one that it has whole, until it has a newer one whole", async () => {
-      const digests = new DesiredDigests(sha256);
-      const changed = (whole: DesiredState, newest: DesiredState): DesiredRecord => {
-        const change = diffDesired(whole, newest, (of) => digests.of(of));
-        return { state: newest, digest: digests.of(newest), whole, change };
-      };
-      const [second, third] = [8, 9].map((generation) => ({
-        ...state,
-        generation,
-        forwarders: [ipAddress(`192.0.2.${generation}`)],
-      }));
-      if (second === undefined || third === undefined) throw new Error("there are two");
-      const whole = { state, digest: digests.of(state), whole: state, change: null };
-      await store.plans.save([whole], []);
-      for (const newest of [second, third]) {
-        await store.plans.save([changed(state, newest)], []);
-        await reopen();
-        expect((await store.plans.load()).desired).toEqual([changed(state, newest)]);
-      }
-      const other = { ...third, generation: 10 };
-      await store.plans.save([{ state: other, digest: digests.of(other), whole: other, change: null }], []);
-      await reopen();
-      expect((await store.plans.load()).desired).toEqual([
-        { state: other, digest: digests.of(other), whole: other, change: null },
-      ]);
-      await store.plans.save([changed(other, { ...other, generation: 11 })], []);
-      await store.racks.remove(state.rack);
-      await reopen();
-      expect((await store.plans.load()).desired).toEqual([]);
     });
 
     test("keeps reports: leases one by one or replaced as a whole", async () => {

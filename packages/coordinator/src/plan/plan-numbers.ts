@@ -53,9 +53,10 @@ export class PlanNumbers {
 
   #record(last: DesiredRecord | null, state: DesiredState): DesiredRecord {
     const digest = (of: DesiredState): string => this.#digests.of(of);
-    const change = last === null ? null : diffDesired(last.whole, state, digest);
+    const base = baseOf(last, digest);
+    const change = base === null ? null : diffDesired(base, state, digest);
     const isSmall = change !== null && JSON.stringify(change).length <= CHANGE_MAX;
-    const kept = last !== null && isSmall ? { whole: last.whole, change } : { whole: state, change: null };
+    const kept = base !== null && isSmall ? { whole: base, change } : { whole: state, change: null };
     return { state, digest: digest(state), ...kept };
   }
 
@@ -69,4 +70,10 @@ export class PlanNumbers {
     this.#zoneDigests.set(records, { rest, digest });
     return digest;
   }
+}
+
+/** The state that the store has whole, where it is known by its digest: an older version named states otherwise. */
+function baseOf(last: DesiredRecord | null, digest: (of: DesiredState) => string): DesiredState | null {
+  if (last === null || (last.change === null && digest(last.whole) !== last.digest)) return null;
+  return last.whole;
 }

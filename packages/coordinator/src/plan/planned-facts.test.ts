@@ -4,7 +4,10 @@ import { createFakeClock } from "@berth/host/fakes";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { leaseOf, MINUTE, nic, NOON, rackOf } from "../../../../test/fixtures/alloc/build.js";
+import type { Ledger } from "../ledger/ledger.js";
 import { openLedger } from "../ledger/open-ledger.js";
+import { desiredRecordOf, type DesiredRow } from "../store/desired-rows.js";
+import type { DesiredRecord } from "../store/store.js";
 import { createMemoryStore, MemoryDisk } from "../store/memory-store.js";
 import { PlanMemory } from "./plan-memory.js";
 import { PlanNumbers } from "./plan-numbers.js";
@@ -26,6 +29,7 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("lease" as const), address: fc.integer({ min: 1, max: 30 }), machine }),
   },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("restart" as const) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -42,6 +46,8 @@ async function setUp() {
   await ledger.createSubnet({ prefix: "10.0.3.0/27", domain: "b.example", mode: "static" });
   const take = async (next: Step): Promise<unknown> => {
     switch (next.kind) {
+      case "restart":
+        return null;
       case "enroll":
         return ledger.enroll({ nics: [nic(next.machine)], subnet: next.subnet, name: next.named ? `n${next.machine}` : null });
       case "release":
@@ -63,16 +69,36 @@ async function setUp() {
   return { clock, ledger, racks, take };
 }
 
-test("plans from what was kept of the ledger are those from the whole of it, and get a new number exactly when they differ from the last", async () => {
+const SITE = "default";
+
+function planning(ledger: Ledger, memory: PlanMemory) {
+  return { facts: new PlannedFacts(ledger), composer: new ZoneComposer(), memory, numbers: new PlanNumbers(memory) };
+}
+
+/** What a store gives back of it. */
+function reloaded(memory: PlanMemory): PlanMemory {
+  const records = [...memory.states()].flatMap(({ rack }) => memory.recordOf(rack) ?? []);
+  const again = new PlanMemory();
+  const serials = [...memory.serialsOf(SITE)].map(([origin, number]) => ({ site: SITE, origin, ...number }));
+  again.keep(records.map(rowOf).map(desiredRecordOf), serials);
+  expect([...again.states()]).toEqual([...memory.states()]);
+  return again;
+}
+
+function rowOf({ whole, state, digest, change }: DesiredRecord): DesiredRow {
+  if (change === null) return { state: JSON.stringify(state), digest, change: null, change_digest: null };
+  return { state: JSON.stringify(whole), digest: change.base.digest, change: JSON.stringify(change), change_digest: digest };
+}
+
+test("plans from what was kept of the ledger are those from the whole of it, and get a new number exactly when they differ from the last, over restarts", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const { clock, ledger, racks, take } = await setUp();
-      const facts = new PlannedFacts(ledger);
+      let { facts, composer, memory, numbers } = planning(ledger, new PlanMemory());
       ledger.onChange((changes) => facts.forget(changes));
-      const [composer, memory] = [new ZoneComposer(), new PlanMemory()];
-      const numbers = new PlanNumbers(memory);
       for (const next of steps) {
         await take(next);
+        if (next.kind === "restart") ({ facts, composer, memory, numbers } = planning(ledger, reloaded(memory)));
         await clock.advance(MINUTE);
         const rest = {
           subnets: ledger.subnets(),

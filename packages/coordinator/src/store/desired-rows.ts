@@ -1,6 +1,8 @@
 import { DesiredDigests, patchDesired, type DesiredChange, type DesiredState } from "@berth/core";
 import { sha256 } from "@berth/host";
+import type { Kysely, SelectQueryBuilder } from "kysely";
 import type { DesiredRecord } from "./store.js";
+import type { Tables } from "./tables.js";
 
 /** A row of the table `desired`, with the one of `desired_change` where there is one. */
 export interface DesiredRow {
@@ -19,4 +21,18 @@ export function desiredRecordOf({ state, digest, change, change_digest }: Desire
   const newest = patchDesired(whole, parsed);
   if (newest === null || new DesiredDigests(sha256).of(newest) !== change_digest) return asSaved;
   return { state: newest, digest: change_digest, whole, change: parsed };
+}
+
+/** Answers a row where the state that a change begins with is the one that is saved whole: another coordinator may have saved a newer one meanwhile. */
+export function baseOf(
+  query: Kysely<Tables>,
+  rackId: string,
+  { base }: DesiredChange,
+): SelectQueryBuilder<Tables, "desired", { rack_id: string }> {
+  return query
+    .selectFrom("desired")
+    .select("rack_id")
+    .where("rack_id", "=", rackId)
+    .where("generation", "=", base.generation)
+    .where("digest", "=", base.digest);
 }

@@ -1,4 +1,4 @@
-import { desiredRecordOf } from "./desired-rows.js";
+import { baseOf, desiredRecordOf } from "./desired-rows.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
 import type { DesiredRecord, PlanStore } from "./store.js";
 
@@ -7,7 +7,7 @@ export function sqlitePlans(connection: SqliteConnection): PlanStore {
 
   function saveDesired({ state, digest, change }: DesiredRecord): void {
     const rack_id = state.rack;
-    if (change !== null) {
+    if (change !== null && connection.all(baseOf(query, rack_id, change)).length > 0) {
       const row = { digest, change: JSON.stringify(change) };
       const upsert = query.insertInto("desired_change").values({ rack_id, ...row });
       connection.run(upsert.onConflict((conflict) => conflict.column("rack_id").doUpdateSet(row)));

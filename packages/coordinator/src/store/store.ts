@@ -121,7 +121,7 @@ export interface SettingStore {
   claim(name: string, value: string): Promise<string>;
 }
 
-/** The newest desired state of a rack. `digest` names it, see `DesiredDigests`. */
+/** The newest desired state of a rack. `digest` names it, see `DesiredDigests`; of one that an older version saved it may be another name. */
 export interface DesiredRecord {
   readonly state: DesiredState;
   readonly digest: string;
@@ -140,7 +140,7 @@ export interface SerialRecord {
 
 export interface PlanStore {
   load(): Promise<{ readonly desired: readonly DesiredRecord[]; readonly serials: readonly SerialRecord[] }>;
-  /** Adds or replaces, all in one transaction, and of a state with a change only that, which is small: a generation is never handed out before the serials it carries are kept. */
+  /** Adds or replaces, all in one transaction, and of a state with a change only that, which is small, as long as what it begins with is there: a generation is never handed out before the serials it carries are kept. */
   save(desired: readonly DesiredRecord[], serials: readonly SerialRecord[]): Promise<void>;
 }
 

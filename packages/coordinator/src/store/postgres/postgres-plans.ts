@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { desiredRecordOf } from "../desired-rows.js";
+import { baseOf, desiredRecordOf } from "../desired-rows.js";
 import type { DesiredRecord, PlanStore } from "../store.js";
 import type { Tables } from "../tables.js";
 import type { PostgresDatabase } from "./postgres-database.js";
@@ -30,7 +30,7 @@ export function postgresPlans(database: PostgresDatabase): PlanStore {
 
 async function saveDesired(query: Kysely<Tables>, { state, digest, change }: DesiredRecord): Promise<void> {
   const rack_id = state.rack;
-  if (change !== null) {
+  if (change !== null && (await baseOf(query, rack_id, change).executeTakeFirst()) !== undefined) {
     const row = { digest, change: JSON.stringify(change) };
     const upsert = query.insertInto("desired_change").values({ rack_id, ...row });
     await upsert.onConflict((conflict) => conflict.column("rack_id").doUpdateSet(row)).execute();
