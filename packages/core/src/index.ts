@@ -141,7 +141,7 @@ export * from "./desired/retirement.js";
 // plan: ledger and topology to desired states
 export type { PlanPolicy, PlanSources } from "./plan/site-view.js";
 export type { LedgerFacts } from "./plan/ledger-facts.js";
-export { subnetHolds, type SubnetHolds } from "./plan/subnet-holds.js";
+export { changeHolds, subnetHolds, type SubnetHolds } from "./plan/subnet-holds.js";
 export { ZoneComposer } from "./plan/zone-composer.js";
 export * from "./plan/assign-slices.js";
 export * from "./plan/plan-racks.js";
