@@ -12,6 +12,7 @@ import { apiTokensContract } from "./api-tokens-contract.js";
 import { namesContract } from "./names-contract.js";
 import { wireContract } from "./wire-contract.js";
 import type { Tables } from "../../../packages/coordinator/src/store/tables.js";
+import { checkUpgraded, desiredState, plansContract } from "./plans-contract.js";
 import { storeContract, subnet, type StoreUnderTest } from "./store-contract.js";
 
 const ports = { clock: systemClock, log: silentLog };
@@ -23,6 +24,7 @@ async function sqlite(): Promise<StoreUnderTest> {
 
 storeContract("the SQLite store", sqlite);
 namesContract("the SQLite store", sqlite);
+plansContract("the SQLite store", sqlite);
 apiTokensContract("the SQLite store", sqlite);
 wireContract("the SQLite store", sqlite);
 
@@ -88,6 +90,15 @@ test("a database of the first version is brought to this one with all it holds",
   expect(await next.ledger.load()).toMatchObject({ revision: 7, content });
   expect(await next.apiTokens.list()).toEqual([]);
   await next.close();
+});
+
+test("desired states of a database without their changes are there, and changes can be added", async () => {
+  await (await createSqliteStore(folder, ports)).close();
+  const old = new SqliteDatabase(join(folder, "berth.sqlite"));
+  old.exec("drop table desired_change; delete from kysely_migration where name = '0010-desired-change'");
+  old.prepare("insert into desired values (?, ?, ?, ?)").run("r-1", 7, "old", JSON.stringify(desiredState));
+  old.close();
+  await checkUpgraded(() => createSqliteStore(folder, ports));
 });
 
 test("a file that is no database is refused as damaged and left as it is", async () => {
