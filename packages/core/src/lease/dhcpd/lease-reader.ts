@@ -134,7 +134,8 @@ class DhcpdReader implements LeaseReader, Sink {
     while (at < stopAt) {
       if (!this.#open) {
         at = this.#resyncing ? this.#resync(bytes, at, end) : this.#blanks(bytes, at, end);
-        if (at >= end || this.#resyncing || this.#waitsForMark(bytes, at, end)) return at;
+        // What lies between declarations may have led behind `stopAt`, where there is too little behind a block for the fast path.
+        if (at >= stopAt || this.#resyncing || this.#waitsForMark(bytes, at, end)) return at;
         const next = this.#fast?.blocks(at, { end, stopAt }) ?? at;
         if (next > at) {
           this.#line += this.#fast?.lines ?? 0;
