@@ -1,16 +1,28 @@
 import { createKeaReader, createLeaseReader, isKeaHead, keaFilesBefore, type LeaseReader } from "@berth/core";
 import type { FollowFiles } from "@berth/host";
-import { openReading, type ReadingSource } from "./reading.js";
+import { openReading, readFilesBefore, type ReadingSource } from "./reading.js";
 
 const HEAD_BYTES = 64;
 
-/** Whether the file at that path is Kea's; false for one that is missing or empty, which dhcpd's then is. */
+/**
+ * Whether the file at that path is Kea's. One that is missing or empty is where those beside it are, because Kea's clean-up moves the file
+ * away and begins a new one; else dhcpd's.
+ */
 export async function isKeaFile(path: string, files: Pick<FollowFiles, "open">): Promise<boolean> {
+  for (const one of [path, ...keaFilesBefore(path).flat()]) {
+    const head = await headOf(one, files);
+    if (head.length > 0) return isKeaHead(head);
+  }
+  return false;
+}
+
+/** Nothing of a file that is missing or empty. */
+async function headOf(path: string, files: Pick<FollowFiles, "open">): Promise<Uint8Array> {
   const file = await files.open(path);
-  if (file === null) return false;
+  if (file === null) return new Uint8Array();
   try {
     const head = new Uint8Array(HEAD_BYTES);
-    return isKeaHead(head.subarray(0, await file.read(head, 0)));
+    return head.subarray(0, await file.read(head, 0));
   } finally {
     await file.close();
   }
@@ -32,7 +44,11 @@ export async function readLeases(
       return { reader: reading.reader, missing: false };
     }
     // Kea's clean-up may have exchanged its files meanwhile: again, unless there is none.
-    if ((await files.stamp(path)) === null) return { reader: source.createReader(), missing: true };
+    if ((await files.stamp(path)) !== null) continue;
+    const before = await readFilesBefore(files, source);
+    if (before === "exchanged") continue;
+    before?.finish(final);
+    return { reader: before ?? source.createReader(), missing: before === null };
   }
 }
 
