@@ -37,4 +37,5 @@ it("tells what is not as usual", () => {
   });
   expect(text).toContain(", 512 octets not read yet, the last declaration is not finished, 2 declarations skipped");
   expect(text).toMatch(/, polling$/);
+  expect(leasesStatusText({ ...WELL, skippedDeclarations: 1 })).toContain(", 1 declaration skipped");
 });

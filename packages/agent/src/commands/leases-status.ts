@@ -16,7 +16,7 @@ export function leasesStatusText(health: Told): string {
     pendingTail ? "the last declaration is not finished" : "",
     skippedDeclarations === 0
       ? ""
-      : `${skippedDeclarations} declarations skipped as damaged or unknown (berth-agent leases FILE says which)`,
+      : `${skippedDeclarations} ${skippedDeclarations === 1 ? "declaration" : "declarations"} skipped as damaged or unknown (berth-agent leases FILE says which)`,
     watching.kind === "events" ? "" : watching.kind,
   ]
     .filter((fact) => fact !== "")
