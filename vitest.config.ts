@@ -20,6 +20,7 @@ export default defineConfig({
           name: "unit",
           include: ["packages/*/src/**/*.test.ts", "test/*.test.ts", "test/contract/**/*.test.ts"],
           testTimeout: 20_000,
+          isolate: false,
         },
       },
       {
