@@ -16,17 +16,31 @@ export async function followLeasesFile(
   options: { readonly file: string; readonly json: boolean },
   ports: LeasesFollowPorts,
 ): Promise<void> {
-  const log = createLog({ level: "warn", write: (line) => ports.stderr(`${options.file}: ${messageOf(line)}\n`) });
+  const log = createLog({ level: "warn", write: (line) => ports.stderr(told(options.file, messageOf(line))) });
   const path = resolve(options.file);
   const follow = (await isKeaNow(path)) ? followKeaLeases : followLeases;
   const follower = follow(path, { clock: ports.clock, log });
   follower.onChange((change) => {
     const now = ports.clock.now();
     const print = options.json ? jsonLine : textLine;
-    const lines = change.keys.map((key) => print({ key, lease: follower.lease(key), reset: isFirst(change, key), now }));
-    if (lines.length > 0) ports.stdout(lines.join(""));
+    let piece = "";
+    for (const key of change.keys) {
+      piece += print({ key, lease: follower.lease(key), reset: isFirst(change, key), now });
+      if (piece.length < PIECE) continue;
+      ports.stdout(piece);
+      piece = "";
+    }
+    if (piece !== "") ports.stdout(piece);
   });
   await follower.run(ports.endingSignal());
+}
+
+/** Characters printed at a time: the first table of a large file is never one text. */
+const PIECE = 64 * 1024;
+
+/** Many a sentence begins with the path. */
+function told(file: string, message: string): string {
+  return message.startsWith(resolve(file)) ? `${message}\n` : `${file}: ${message}\n`;
 }
 
 /** A file that cannot be read now is the follower's to tell of. */

@@ -36,6 +36,30 @@ export async function readLeases(
   }
 }
 
+/** The same of bytes that come from anywhere, as `zcat` gives them; of Kea's this is the one file alone. */
+export async function readLeasesStream(pieces: AsyncIterable<Uint8Array>, final: boolean): Promise<LeaseReader> {
+  let reader: LeaseReader | null = null;
+  let head = new Uint8Array();
+  for await (const piece of pieces) {
+    if (reader === null) {
+      head = Uint8Array.from([...head, ...piece]);
+      if (head.length < HEAD_BYTES) continue;
+      reader = createReaderFor(head);
+      reader.push(head);
+    } else reader.push(piece);
+  }
+  if (reader === null) {
+    reader = createReaderFor(head);
+    reader.push(head);
+  }
+  reader.finish(final);
+  return reader;
+}
+
+function createReaderFor(head: Uint8Array): LeaseReader {
+  return isKeaHead(head) ? createKeaReader() : createLeaseReader();
+}
+
 function sourceOf(path: string, kea: boolean): ReadingSource {
   return kea
     ? { path, createReader: createKeaReader, filesBefore: keaFilesBefore(path) }
