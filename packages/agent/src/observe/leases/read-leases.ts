@@ -5,15 +5,15 @@ import { openReading, readFilesBefore, type ReadingSource } from "./reading.js";
 const HEAD_BYTES = 64;
 
 /**
- * Whether the file at that path is Kea's. One that is missing or empty is where those beside it are, because Kea's clean-up moves the file
- * away and begins a new one; else dhcpd's.
+ * Whose the file at that path is, null where nothing tells: one that is missing or empty is Kea's where those beside it are, because Kea's clean-up moves the file
+ * away and begins a new one.
  */
-export async function isKeaFile(path: string, files: Pick<FollowFiles, "open">): Promise<boolean> {
+export async function leasesWriter(path: string, files: Pick<FollowFiles, "open">): Promise<"dhcpd" | "kea" | null> {
   for (const one of [path, ...keaFilesBefore(path).flat()]) {
     const head = await headOf(one, files);
-    if (head.length > 0) return isKeaHead(head);
+    if (head.length > 0) return isKeaHead(head) ? "kea" : "dhcpd";
   }
-  return false;
+  return null;
 }
 
 /** Nothing of a file that is missing or empty. */
@@ -36,7 +36,7 @@ export async function readLeases(
 ): Promise<{ readonly reader: LeaseReader; readonly missing: boolean }> {
   for (;;) {
     const seen = await files.stamp(path);
-    const source = sourceOf(path, await isKeaFile(path, files));
+    const source = sourceOf(path, (await leasesWriter(path, files)) === "kea");
     const reading = seen === null ? null : await openReading(files, source, seen);
     if (reading !== null) {
       await reading.tail.close();
