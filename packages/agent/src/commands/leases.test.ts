@@ -109,6 +109,23 @@ describe("berth-agent leases", () => {
     expect(stdout).toContain('"diagnostics":[]');
   });
 
+  it.each([
+    ["missing", null],
+    ["empty", ""],
+    ["begun", "address,hw"],
+  ])("reads the rest of Kea's files while the newest is %s, as between two steps of a clean-up", async (name, content) => {
+    const file = join(folder, `${name}.csv`);
+    const header = "address,hwaddr,client_id,valid_lifetime,expire,subnet_id,fqdn_fwd,fqdn_rev,hostname,state,user_context\n";
+    const line = (host: number): string => `192.0.2.${host},02:53:00:00:00:0${host},,600,4000000000,1,0,0,,0,\n`;
+    writeFileSync(`${file}.2`, header + line(1));
+    writeFileSync(`${file}.1`, header + line(2));
+    if (content !== null) writeFileSync(file, content);
+    const { code, json } = await run(file, "--json");
+    expect(code).toBe(0);
+    expect(Object.keys(json().leases)).toEqual(["192.0.2.1", "192.0.2.2"]);
+    expect(json().diagnostics).toEqual([]);
+  });
+
   it("takes a missing file for an empty one and says so", async () => {
     const { code, json } = await run(join(folder, "none"), "--json");
     expect(code).toBe(0);
