@@ -1,9 +1,9 @@
+import { printable, printableDocument } from "@berth/core";
 import type { Command } from "commander";
 import type { CliPorts } from "./cli-ports.js";
 import { connect } from "./connection/connect.js";
 import type { ApiClient } from "./connection/api-client.js";
 import { formatDocument, isDocument, type Format } from "./output/document.js";
-import { printable, printableDocument } from "./output/printable.js";
 import { formatTable, type Column } from "./output/table.js";
 
 /** What every command works with. */

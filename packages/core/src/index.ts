@@ -2,6 +2,7 @@
 export * from "./problem.js";
 export * from "./version.js";
 export * from "./text/issue-text.js";
+export * from "./text/printable.js";
 
 export * from "./address/ip.js";
 export * from "./address/prefix.js";

@@ -1,5 +1,5 @@
+import { isPrintable, printableDocument } from "@berth/core";
 import { Document, Scalar, visit } from "yaml";
-import { isPrintable, printableDocument } from "./printable.js";
 
 export const FORMATS = ["table", "wide", "json", "yaml"] as const;
 export type Format = (typeof FORMATS)[number];

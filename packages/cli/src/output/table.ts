@@ -1,4 +1,4 @@
-import { printable } from "./printable.js";
+import { printable } from "@berth/core";
 
 export interface Column<T> {
   readonly title: string;

@@ -41,6 +41,7 @@ class DhcpdReader implements LeaseReader, Sink {
   #resyncing = false;
   #lineBegins = false;
   #begun = false;
+  #nulsTold = false;
   #ended = false;
   #skippedTooLong = 0;
   /** Line number at the byte that is looked at, from 1; and the buffer and place that it belongs to while a declaration is read. */
@@ -220,7 +221,10 @@ class DhcpdReader implements LeaseReader, Sink {
     return bytes.subarray(at, end).every((octet, i) => octet === BOM[i]);
   }
 
+  /** Called for each octet of what may be gigabytes: told once. */
   #nulBetween(): void {
+    if (this.#nulsTold) return;
+    this.#nulsTold = true;
     const line = this.#line;
     this.#diagnostics.addKind("nul-bytes", "between declarations", () => line, "NUL bytes between declarations: read as blanks");
   }
