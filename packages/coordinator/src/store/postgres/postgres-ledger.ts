@@ -1,6 +1,6 @@
 import type { LedgerChange } from "@berth/core";
 import { EnvironmentError, type Clock, type Log } from "@berth/host";
-import { sql, type Kysely, type Selectable, type Transaction } from "kysely";
+import { CompiledQuery, sql, type Kysely, type Selectable, type Transaction } from "kysely";
 import { randomUUID } from "node:crypto";
 import { auditRow } from "../sqlite-audit.js";
 import type { AuditEntry, LedgerNews, LedgerStore, SharedLedger } from "../store.js";
@@ -16,6 +16,7 @@ import type { PostgresDatabase } from "./postgres-database.js";
 const CHANGES_KEPT = 4096;
 const TRIM_EVERY = 64;
 const NEWS_MAX = 256;
+const LATER_CHANGES = `select * from ledger_change where revision > $1 order by revision limit ${NEWS_MAX}`;
 
 /**
  * The ledger that several coordinators share. One row holds the revision and the id of the commit that made it; each commit takes that row
@@ -86,10 +87,10 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
       const { query } = this.#database;
       const [{ rows }, later] = await query
         .connection()
-        .execute((one) => Promise.all([one.executeQuery(insert), laterChanges(one, this.#position).execute()]));
+        .execute((one) => Promise.all([one.executeQuery(insert), one.executeQuery(laterChanges(this.#position))]));
       if (rows[0]?.taken === 1) return;
       if (tries > 1) return this.#checkMine(query, next);
-      this.#later = later;
+      this.#later = later.rows;
       throw this.#behind();
     });
   }
@@ -131,7 +132,8 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
 
   /** The commits that follow on that position; null when their chain does not start there. */
   async #newsFrom({ revision, head }: Position): Promise<LedgerNews | null> {
-    const later = this.#later ?? (await this.#database.read((query) => laterChanges(query, { revision, head }).execute()));
+    const later =
+      this.#later ?? (await this.#database.read((query) => query.executeQuery(laterChanges({ revision, head })))).rows;
     this.#later = null;
     const changes: LedgerChange[] = [];
     let last: Position = { revision, head };
@@ -156,6 +158,7 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
   }
 }
 
-function laterChanges(query: Kysely<Tables>, { revision }: Position) {
-  return query.selectFrom("ledger_change").selectAll().where("revision", ">", revision).orderBy("revision").limit(NEWS_MAX);
+/** As text, because it goes out behind every commit: building it each time takes longer than to send it. */
+function laterChanges({ revision }: Position): CompiledQuery<Selectable<Tables["ledger_change"]>> {
+  return CompiledQuery.raw(LATER_CHANGES, [revision]);
 }
