@@ -139,9 +139,9 @@ export class CommitQueue {
       for (let isAll = false; !isAll; ) {
         const news = await shared.news();
         if (news === null) break;
-        if ("content" in news) this.state.reset(news.content);
+        if ("state" in news) this.state.reset(news.state);
         else for (const change of news.changes) this.state.apply(change);
-        this.committed(news.revision, "content" in news ? null : news.changes);
+        this.committed(news.revision, "state" in news ? null : news.changes);
         isAll = "isAll" in news && news.isAll;
       }
       this.failing = false;

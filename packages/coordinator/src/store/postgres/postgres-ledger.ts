@@ -3,12 +3,13 @@ import { EnvironmentError, type Clock, type Log } from "@berth/host";
 import { CompiledQuery, sql, type Kysely, type Selectable, type Transaction } from "kysely";
 import { randomUUID } from "node:crypto";
 import { auditRow } from "../sqlite-audit.js";
-import type { AuditEntry, LedgerNews, LedgerStore, SharedLedger } from "../store.js";
+import type { AuditEntry, LedgerNews, LedgerStore, LoadedLedger, SharedLedger } from "../store.js";
 import type { Tables } from "../tables.js";
 import { insertCommit, type CommitContent, type InsertCommit } from "./insert-commit.js";
 import { insertRows } from "./insert-rows.js";
 import { LEDGER_CHANNEL, watchLedger } from "./ledger-watch.js";
-import { loadLedger, type Position } from "./load-ledger.js";
+import { contentSink, stateSink, type LedgerSink } from "../ledger-sink.js";
+import { readLedger, type Position } from "./load-ledger.js";
 import { PostgresLedgerWriter } from "./postgres-ledger-writer.js";
 import type { PostgresDatabase } from "./postgres-database.js";
 
@@ -43,11 +44,29 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     return new PostgresLedger(database, ports, position);
   }
 
-  async load(): ReturnType<LedgerStore["load"]> {
+  load(): ReturnType<LedgerStore["load"]> {
+    return this.#read(() => {
+      const { content, sink } = contentSink();
+      return { sink, loaded: ({ revision }) => ({ revision, content: content() }) };
+    });
+  }
+
+  loadState(): Promise<LoadedLedger> {
+    return this.#read(() => {
+      const { sink, state } = stateSink();
+      return { sink, loaded: ({ revision }) => ({ revision, state }) };
+    });
+  }
+
+  /** Begins anew, with nothing of what it had, when the connection breaks over it. */
+  async #read<T>(begin: () => { readonly sink: LedgerSink; readonly loaded: (position: Position) => T }): Promise<T> {
     this.#later = null;
-    const { position, content } = await this.#database.snapshot(loadLedger);
+    const { position, loaded } = await this.#database.snapshot(async (transaction) => {
+      const { sink, loaded } = begin();
+      return { position: await readLedger(transaction, sink), loaded };
+    });
     this.#position = position;
-    return { revision: position.revision, content };
+    return loaded(position);
   }
 
   async commit(changes: readonly LedgerChange[], audit: readonly AuditEntry[]): Promise<number> {
@@ -154,7 +173,7 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
         { known: revision, revision: now.revision, database: this.#database.target.shown },
         "the database went back: commits that were answered are lost there; the ledger is taken as it is now",
       );
-    return this.load();
+    return this.loadState();
   }
 }
 
