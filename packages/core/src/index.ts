@@ -2,6 +2,7 @@
 export * from "./problem.js";
 export * from "./version.js";
 export * from "./text/issue-text.js";
+export * from "./text/printable.js";
 
 export * from "./address/ip.js";
 export * from "./address/prefix.js";
@@ -142,7 +143,7 @@ export * from "./desired/retirement.js";
 // plan: ledger and topology to desired states
 export type { PlanPolicy, PlanSources } from "./plan/site-view.js";
 export type { LedgerFacts } from "./plan/ledger-facts.js";
-export { subnetHolds, type SubnetHolds } from "./plan/subnet-holds.js";
+export { changeHolds, subnetHolds, type SubnetHolds } from "./plan/subnet-holds.js";
 export { ZoneComposer } from "./plan/zone-composer.js";
 export * from "./plan/assign-slices.js";
 export * from "./plan/plan-racks.js";

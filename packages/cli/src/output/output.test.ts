@@ -1,6 +1,6 @@
+import { printable } from "@berth/core";
 import { describe, expect, it } from "vitest";
 import { formatAge } from "./age.js";
-import { printable } from "./printable.js";
 import { printProblems } from "./print-failure.js";
 import { formatTable } from "./table.js";
 

@@ -1,8 +1,10 @@
-import { printable } from "./printable.js";
+import { printable } from "@berth/core";
 
 export interface Column<T> {
   readonly title: string;
   readonly cell: (row: T) => string;
+  /** What few look for and would fill the screen: `-o wide` shows it. */
+  readonly wide?: true;
 }
 
 const GAP = "   ";

@@ -1,6 +1,7 @@
 import type { WireStore } from "./wire-store.js";
 import type {
   AddressFacts,
+  DesiredChange,
   DesiredState,
   HostInterface,
   IpAddress,
@@ -128,10 +129,13 @@ export interface SettingStore {
   claim(name: string, value: string): Promise<string>;
 }
 
-/** The newest desired state of a rack. `digest` is the SHA-256 of its content in canonical JSON without rack and generation. */
+/** The newest desired state of a rack. `digest` names it, see `DesiredDigests`; of one that an older version saved it may be another name. */
 export interface DesiredRecord {
   readonly state: DesiredState;
   readonly digest: string;
+  /** The last one that was saved as it is; `change` leads from it to the newest. Null: it is the newest. */
+  readonly whole: DesiredState;
+  readonly change: DesiredChange | null;
 }
 
 /** The serial a zone's content has now; `digest` is the SHA-256 of the zone in canonical JSON with serial 1. */
@@ -144,7 +148,7 @@ export interface SerialRecord {
 
 export interface PlanStore {
   load(): Promise<{ readonly desired: readonly DesiredRecord[]; readonly serials: readonly SerialRecord[] }>;
-  /** Adds or replaces, all in one transaction: a generation is never handed out before the serials it carries are kept. */
+  /** Adds or replaces, all in one transaction, and of a state with a change only that, which is small, as long as what it begins with is there: a generation is never handed out before the serials it carries are kept. */
   save(desired: readonly DesiredRecord[], serials: readonly SerialRecord[]): Promise<void>;
 }
 
