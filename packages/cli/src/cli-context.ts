@@ -41,7 +41,7 @@ export function createContext(program: Command, ports: CliPorts): CliContext {
       const asked = format();
       if (isDocument(asked)) ports.stdout.write(formatDocument({ items }, asked));
       else if (items.length === 0) ports.stderr.write(`${empty}\n`);
-      else ports.stdout.write(formatTable(items, asked === "wide" ? columns : columns.filter(({ wide }) => wide !== true)));
+      else ports.stdout.write(formatTable(items, columns, asked === "wide"));
     },
     showNext(value, text) {
       const asked = format();

@@ -124,7 +124,9 @@ describe("berth rack, lease, problem, token and status", () => {
     const list = await done(["rack", "list", "-o", "wide"]);
     expect(list).toMatch(/^rack-1 +default +connected +192\.168\.50\.2 /m);
     expect(list).toMatch(/^rack-2 +default +silent /m);
-    expect(await done(["rack", "show", "rack-1"])).toMatch(/leases-unreadable +dhcpd\.leases +cannot read it +check its mode/);
+    expect(await done(["rack", "show", "rack-1"])).toMatch(
+      /leases-unreadable +dhcpd\.leases\n {4}cannot read it\n {4}remedy: check its mode$/m,
+    );
     expect(await done(["lease", "list", "--mac", "00:01", "--in-use"])).toMatch(
       /^192\.168\.50\.100 +active +02:00:00:00:00:01 +alpha /m,
     );

@@ -148,5 +148,7 @@ describe("berth vip", () => {
 it("berth problem list says since when", async () => {
   fixture.planProblems = [{ code: "odd", at: "here", message: "odd" }];
   const run = await fixture.berth(["problem", "list"]);
-  expect([run.code, rows(run.stdout)[1]]).toEqual([1, "plan | odd | here | 1s | odd | -"]);
+  expect([run.code, rows(run.stdout)[1]]).toEqual([1, "plan | odd | here | 1s"]);
+  const { stdout } = await fixture.berth(["problem", "list", "-o", "wide"]);
+  expect(rows(stdout)[1]).toBe("plan | odd | here | 1s | odd | -");
 });

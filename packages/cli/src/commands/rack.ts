@@ -105,8 +105,8 @@ const OWN_PROBLEM_COLUMNS: readonly Column<ReturnType<typeof allProblems>[number
   { title: "SOURCE", cell: ({ source }) => source },
   { title: "CODE", cell: ({ code }) => code },
   { title: "AT", cell: ({ at }) => at },
-  { title: "MESSAGE", cell: ({ message }) => message },
-  { title: "REMEDY", cell: ({ remedy }) => remedy ?? "" },
+  { title: "MESSAGE", cell: ({ message }) => message, below: "" },
+  { title: "REMEDY", cell: ({ remedy }) => remedy ?? "", below: "remedy: " },
 ];
 
 const LINK_COLUMNS: readonly Column<RackApiView["links"][number]>[] = [
