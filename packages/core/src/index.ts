@@ -82,6 +82,7 @@ export * from "./names/a-label.js";
 
 // ipam: the ledger of static allocations
 export type * from "./ipam/model.js";
+export * from "./ipam/prefixes-by-id.js";
 export type * from "./ipam/change.js";
 export type * from "./ipam/request.js";
 export type * from "./ipam/decision.js";
@@ -216,6 +217,7 @@ export * from "./protocol/decide-join.js";
 export * from "./protocol/link-state.js";
 export * from "./protocol/outbox.js";
 export * from "./protocol/wire-outbox.js";
+export * from "./protocol/rack-leases.js";
 export * from "./protocol/reported-facts.js";
 
 // api: what the coordinator's HTTP API takes and answers

@@ -227,6 +227,8 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
         [],
       );
       await reopen();
+      const { revision, state } = await store.ledger.loadState();
+      expect({ revision, content: state.content() }).toEqual(await store.ledger.load());
       expect((await store.ledger.load()).content).toMatchObject({
         subnets: [renamed],
         machines: [fewer, moved],

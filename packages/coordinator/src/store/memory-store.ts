@@ -2,6 +2,7 @@ import {
   answerKey,
   compareAddresses,
   EMPTY_LEDGER,
+  LedgerState,
   prefixContains,
   prefixNetwork,
   type AddressFacts,
@@ -145,6 +146,7 @@ function copy<T>(value: T): T {
 function memoryLedger(disk: MemoryDisk, guard: Guard): LedgerStore {
   return {
     load: () => guard.read(() => ({ revision: disk.revision, content: copy(disk.ledger) })),
+    loadState: () => guard.read(() => ({ revision: disk.revision, state: new LedgerState(disk.ledger) })),
     commit: (changes, audit) =>
       guard.write(() => {
         let content = disk.ledger;

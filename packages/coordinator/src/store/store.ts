@@ -8,6 +8,7 @@ import type {
   LeaseReport,
   LedgerChange,
   LedgerContent,
+  LedgerState,
   Problem,
   StoredRack,
 } from "@berth/core";
@@ -36,8 +37,10 @@ export interface Store {
 }
 
 export interface LedgerStore {
-  /** Where coordinators share the store, commits and news go on from what was loaded last. */
+  /** Lists of all records as they stand in the store. Where coordinators share the store, commits and news go on from what was loaded last. */
   load(): Promise<{ readonly revision: number; readonly content: LedgerContent }>;
+  /** The same as a ledger in memory, read row by row: a large ledger's lists take several times as much. */
+  loadState(): Promise<LoadedLedger>;
   /**
    * One transaction for all of it; answers the new revision. If it throws, nothing of it is in the store. Where coordinators share the store:
    * `store-behind` when another one committed since the last load, commit or news; after `store-unreachable` it may have come through all the
@@ -59,12 +62,17 @@ export interface SharedLedger {
 }
 
 /**
- * In `content` the whole ledger anew: too much was missed, or the database went back to an older state. `isAll` when nothing else had been committed
+ * In `state` the whole ledger anew: too much was missed, or the database went back to an older state. `isAll` when nothing else had been committed
  * at the moment it was read.
  */
 export type LedgerNews =
   | { readonly revision: number; readonly changes: readonly LedgerChange[]; readonly isAll: boolean }
-  | { readonly revision: number; readonly content: LedgerContent };
+  | LoadedLedger;
+
+export interface LoadedLedger {
+  readonly revision: number;
+  readonly state: LedgerState;
+}
 
 /** The identity of a rack, as it was given at its join. Times in milliseconds since 1970. */
 export interface RackRecord {
