@@ -20,6 +20,7 @@ export default defineConfig({
           name: "unit",
           include: ["packages/*/src/**/*.test.ts", "test/*.test.ts", "test/contract/**/*.test.ts"],
           testTimeout: 20_000,
+          isolate: false,
         },
       },
       {
@@ -31,6 +32,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,
+          isolate: false,
         },
       },
     ],

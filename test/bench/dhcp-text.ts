@@ -7,7 +7,7 @@ import {
   ipAddress,
   ipPrefix,
   parseHardwareAddress,
-  renderDhcpdOctets,
+  DhcpdWriter,
   type DesiredHost,
   type DesiredSubnet,
   type RackLinks,
@@ -40,7 +40,7 @@ export async function measureText(hosts: number): Promise<TextTimes> {
       const ours = await milliseconds(async () => {
         const config = compileDhcpd({ subnets }, links);
         if (!config.ok) throw new Error(JSON.stringify(config.problems));
-        await systemFiles.replace(path, renderDhcpdOctets(config.value));
+        await systemFiles.replace(path, new DhcpdWriter().write(config.value).octets);
       });
       const check = await milliseconds(async () => {
         const { status, stderr } = await runProgram(["dhcpd", "-t", "-q", "-cf", path], { timeoutMs: 60_000 });

@@ -4,7 +4,7 @@ import { checkLeases } from "./check-leases.js";
 import { createRandom, mutate } from "./mutate.js";
 
 /**
- * `npx tsx test/fuzz/leases.ts [BYTES [SEED]]`: mutates the recorded samples and the cases of the field until that many bytes (10,000,000) were read. A failure
+ * `npm run fuzz -- [BYTES [SEED]]`: mutates the recorded samples and the cases of the field until that many bytes (10,000,000) were read. A failure
  * prints its seed, which then belongs into `test/fixtures/leases/fuzz-seeds.json`.
  */
 const fixtures = fileURLToPath(new URL("../fixtures/leases/", import.meta.url));

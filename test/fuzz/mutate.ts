@@ -26,14 +26,18 @@ const WORDS = [
   "group {",
 ];
 
-/** A text made of a sample by a handful of changes: bytes overwritten, inserted, removed, pieces doubled, cut or taken from another sample. */
+/** Octets that fill a gap: a few thousand of them lead from one of the reader's buffers into the next. */
+const FILL = [0x00, 0x0a, 0x20, 0x23, 0x7d, 0x78];
+const FILL_MAX = 10_000;
+
+/** A text made of a sample by a handful of changes: bytes overwritten, inserted, removed, pieces doubled, cut or taken from another sample, gaps. */
 export function mutate(samples: readonly Uint8Array[], random: (below: number) => number): Uint8Array {
   const pick = (): Uint8Array => samples[random(samples.length)] ?? new Uint8Array();
   let bytes = [...pick()];
   for (let changes = 1 + random(12); changes > 0; changes--) {
     const at = random(bytes.length + 1);
     const length = random(1 + random(200));
-    switch (random(7)) {
+    switch (random(40) === 0 ? 7 : random(7)) {
       case 0:
         bytes[at] = MARKS[random(MARKS.length)] ?? 0;
         break;
@@ -52,9 +56,22 @@ export function mutate(samples: readonly Uint8Array[], random: (below: number) =
       case 5:
         bytes.splice(at, 0, ...pick().subarray(0, length * 10));
         break;
+      case 7:
+        bytes.splice(random(2) === 0 ? at : behindBlock(bytes, at), 0, ...gap(random));
+        break;
       default:
         bytes = bytes.slice(0, Math.max(1, at));
     }
   }
   return Uint8Array.from(bytes, (octet) => octet ?? 0);
+}
+
+function gap(random: (below: number) => number): number[] {
+  const octet = FILL[random(FILL.length)] ?? 0;
+  return [...Array.from({ length: random(FILL_MAX) }, () => octet), 0x0a];
+}
+
+/** Behind the next closing brace and its newline: in the middle of a block a gap only makes that block a long one. */
+function behindBlock(bytes: readonly number[], at: number): number {
+  return bytes.indexOf(0x7d, at) + 2;
 }

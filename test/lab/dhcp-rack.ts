@@ -66,15 +66,19 @@ export class DhcpRack {
 
   /** What is desired from now on: these machines, in mode `static`. */
   desire(...machines: readonly Known[]): void {
+    this.desireSubnet(this.#subnetOf(machines));
+  }
+
+  #subnetOf(machines: readonly Known[]): DesiredSubnet {
     const hosts = machines.map(({ mac, address }, n) => ({
       hardwareAddress: mac as HardwareAddress,
       address: ipAddress(address),
       name: `m${n}.example.test`,
     }));
-    this.desireSubnet({ ...subnetOf({ mode: "static", gateway: null }), hosts });
+    return { ...subnetOf({ mode: "static", gateway: null }), hosts };
   }
 
-  desireSubnet(subnet: DesiredSubnet): void {
+  desireSubnet(subnet: DesiredSubnet, path = this.#desired): void {
     const state = {
       format: 1,
       rack: "r",
@@ -84,15 +88,23 @@ export class DhcpRack {
       queryFrom: [],
       forwarders: [],
     };
-    writeFileSync(`${this.#desired}.new`, JSON.stringify(state));
-    renameSync(`${this.#desired}.new`, this.#desired);
+    writeFileSync(`${path}.new`, JSON.stringify(state));
+    renameSync(`${path}.new`, path);
   }
 
-  /** Runs the reconciler until it has done all it can for now, or until its Nth call kills it. */
-  async reconcile(
-    options: { readonly killAt?: number; readonly state?: string } = {},
-  ): Promise<RunResult & { readonly told: Told | null }> {
-    const result = await this.host.run(this.argv({ once: true, ...options }), { cwd: ROOT, timeoutMs: 60_000 });
+  /** Runs the reconciler until it has done all it can for now, or until its Nth call kills it; at `first` on what then is no longer desired. */
+  async reconcile({
+    first,
+    ...options
+  }: {
+    readonly killAt?: number;
+    readonly state?: string;
+    readonly first?: readonly Known[];
+  } = {}): Promise<RunResult & { readonly told: Told | null }> {
+    const before = first === undefined ? {} : { first: this.host.path("desired-first.json") };
+    if (first !== undefined) this.desireSubnet(this.#subnetOf(first), before.first);
+    const argv = this.argv({ once: true, ...options, ...before });
+    const result = await this.host.run(argv, { cwd: ROOT, timeoutMs: 60_000 });
     return { ...result, told: lastOf(result.stdout.split("\n")) };
   }
 

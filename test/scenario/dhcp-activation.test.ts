@@ -55,6 +55,23 @@ describe("an activation of dhcpd", () => {
     expect(others).toEqual([]);
   });
 
+  it("is killed at every step of a change of hosts alone, which dhcpd checks by itself", { timeout: 200_000 }, async () => {
+    rack.desire(A);
+    await rack.reconcile();
+    for (let step = 1; step <= 5; step++) {
+      const [wanted, unwanted] = step % 2 === 0 ? [A, B] : [B, A];
+      rack.desire(wanted);
+      expect((await rack.reconcile({ first: [A, B], killAt: step })).signal).toBe("SIGKILL");
+      const { told } = await rack.reconcile();
+      expect([step, told?.status.state, told?.status.problems]).toEqual([step, "converged", []]);
+      await rack.serves(wanted, unwanted, `after a kill at step ${step}`);
+      expect([step, readdirSync(rack.file("")).filter((name) => name.includes("candidate"))]).toEqual([step, []]);
+    }
+    rack.desire(A);
+    expect((await rack.reconcile({ first: [A, B] })).told?.status).toMatchObject({ state: "converged", problems: [] });
+    expect(readdirSync(rack.file("")).filter((name) => name.includes("candidate"))).toEqual([]);
+  });
+
   it("is killed at every step on the way to a content that does not start, and what served last comes back", {
     timeout: 500_000,
   }, async () => {

@@ -56,8 +56,10 @@ describe("DHCP on IPv6", () => {
     });
     const message = "3 of the 3 addresses for unknown machines are used, 0 free";
     expect(problems).toMatchObject([{ code: "pool-nearly-exhausted", at: `subnet ${PREFIX}`, message }]);
-    expect((await rack.agent("status", "--state", rack.stateDir)).stdout).toMatch(/^leases6 {5}[34] in the file, following$/m);
-    const { stdout } = await region.berth("rack", "list");
+    expect((await rack.agent("status", "--state", rack.stateDir)).stdout).toMatch(
+      /^leases6 {5}[34] in the file, following, last change /m,
+    );
+    const { stdout } = await region.berth("rack", "list", "-o", "wide");
     const [titles = "", row = ""] = stdout.split("\n");
     expect(row.slice(titles.indexOf("DHCPD6"))).toMatch(/^converged/);
   });

@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { issueText } from "@berth/core";
 import { parseConfig } from "@berth/host";
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
 import { agentConfigSchema } from "./config.js";
 
-const source = { path: "agent.yaml", reference: "agent.reference.yaml" };
+const source = { path: "agent.yaml", reference: "agent.reference.yaml", issueText };
 
 describe("agent configuration", () => {
   it("is documented: the reference file names every key with its default", () => {
@@ -24,13 +25,19 @@ describe("agent configuration", () => {
     const read = parseConfig(text, source, agentConfigSchema);
     expect(read.ok).toBe(false);
     if (read.ok) return;
-    expect(read.problems.map(({ code, at }) => `${code} ${at}`).sort()).toEqual([
+    expect(read.problems.map(({ code, at }) => `${code} ${at}`)).toEqual([
       "config-invalid agent.yaml:1: state",
       "config-invalid agent.yaml:2: regions.0",
       "config-invalid agent.yaml:4: named.port",
-      "config-invalid agent.yaml:8: addresses.vips.0",
       "config-unknown-key agent.yaml:5: named.prot",
       "config-unknown-key agent.yaml:6: colour",
+      "config-invalid agent.yaml:8: addresses.vips.0",
+    ]);
+    expect(read.problems.filter((_, index) => index !== 1 && index !== 5).map(({ message }) => message)).toEqual([
+      "must be a text, and is a number",
+      "must be at most 65535",
+      "no such key",
+      "no such key",
     ]);
   });
 

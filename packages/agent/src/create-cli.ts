@@ -1,4 +1,4 @@
-import { BERTH_VERSION } from "@berth/core";
+import { BERTH_VERSION, printableDocument } from "@berth/core";
 import { EnvironmentError, failureText } from "@berth/host";
 import { Command, CommanderError } from "commander";
 import { registerAdopt } from "./commands/adopt.js";
@@ -15,7 +15,8 @@ import { DEFAULT_STATE, registerStatus } from "./commands/status.js";
 import { registerStopDaemons } from "./commands/stop-daemons.js";
 
 /** `berth-agent` with all its commands. */
-export function createAgentCli(ports: AgentCliPorts): Command {
+export function createAgentCli(unguarded: AgentCliPorts): Command {
+  const ports = printingOnly(unguarded);
   const program = new Command("berth-agent")
     .description("Berth's agent on a rack host: watches interfaces and leases, runs dhcpd and named")
     .version(BERTH_VERSION)
@@ -45,7 +46,8 @@ export function createAgentCli(ports: AgentCliPorts): Command {
 }
 
 /** Runs one command line; the exit status is told to the ports. */
-export async function runAgentCli(args: readonly string[], ports: AgentCliPorts): Promise<void> {
+export async function runAgentCli(args: readonly string[], unguarded: AgentCliPorts): Promise<void> {
+  const ports = printingOnly(unguarded);
   try {
     await createAgentCli(ports).parseAsync(args, { from: "user" });
   } catch (error) {
@@ -58,4 +60,16 @@ export async function runAgentCli(args: readonly string[], ports: AgentCliPorts)
       throw error;
     }
   }
+}
+
+/**
+ * What machines, files and other programs say of themselves may be in anything that is printed: no character that a terminal acts upon gets there. In JSON these are
+ * the escapes of strings, so that it says the same.
+ */
+function printingOnly(ports: AgentCliPorts): AgentCliPorts {
+  return {
+    ...ports,
+    stdout: (text) => ports.stdout(printableDocument(text)),
+    stderr: (text) => ports.stderr(printableDocument(text)),
+  };
 }

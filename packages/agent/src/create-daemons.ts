@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
+import { DhcpdWriter } from "@berth/core";
 import { createBell, type Bell, type Clock, type Commands, type Files, type Log, type ServiceDriver } from "@berth/host";
 import type { AgentPaths } from "./agent-paths.js";
 import type { Attachment } from "./attachment.js";
@@ -36,7 +37,8 @@ export interface DaemonParts {
 /** The DHCP servers of this rack: here, and only here, it is decided which program serves what. The leases of the first are reported. */
 export function createDhcpServers(paths: AgentPaths, ports: DhcpdPorts): readonly [DhcpServer, ...DhcpServer[]] {
   // 10,000 hosts every two seconds would keep a rack's processor busy.
-  const render: DhcpServer["render"] = rememberLast((desired, attached) => dhcpdGoal(desired, attached, paths.omapi));
+  const writing = { omapi: paths.omapi, writer: new DhcpdWriter() };
+  const render: DhcpServer["render"] = rememberLast((desired, attached) => dhcpdGoal(desired, attached, writing));
   const render6: DhcpServer["render"] = rememberLast(dhcpd6Goal);
   return [
     createDhcpdServer({ family: 4, paths: paths.dhcpd, render }, ports),

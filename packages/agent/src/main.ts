@@ -21,6 +21,7 @@ await runAgentCli(process.argv.slice(2), {
   pid: process.pid,
   hostname: hostname(),
   journal: process.env.JOURNAL_STREAM !== undefined,
+  stdin: () => process.stdin,
   stdout,
   stderr: (text) => void process.stderr.write(text),
   exitWith: (code) => void (process.exitCode = code),

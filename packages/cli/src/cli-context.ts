@@ -1,9 +1,9 @@
+import { printable, printableDocument } from "@berth/core";
 import type { Command } from "commander";
 import type { CliPorts } from "./cli-ports.js";
 import { connect } from "./connection/connect.js";
 import type { ApiClient } from "./connection/api-client.js";
-import { formatDocument, type Format } from "./output/document.js";
-import { printable, printableDocument } from "./output/printable.js";
+import { formatDocument, isDocument, type Format } from "./output/document.js";
 import { formatTable, type Column } from "./output/table.js";
 
 /** What every command works with. */
@@ -35,13 +35,13 @@ export function createContext(program: Command, ports: CliPorts): CliContext {
     connect: () => connect(ports),
     show(value, text) {
       const asked = format();
-      ports.stdout.write(asked === "table" ? text(value) : formatDocument(value, asked));
+      ports.stdout.write(isDocument(asked) ? formatDocument(value, asked) : text(value));
     },
     showList(items, { columns, empty }) {
       const asked = format();
-      if (asked !== "table") ports.stdout.write(formatDocument({ items }, asked));
+      if (isDocument(asked)) ports.stdout.write(formatDocument({ items }, asked));
       else if (items.length === 0) ports.stderr.write(`${empty}\n`);
-      else ports.stdout.write(formatTable(items, columns));
+      else ports.stdout.write(formatTable(items, columns, asked === "wide"));
     },
     showNext(value, text) {
       const asked = format();
@@ -49,7 +49,7 @@ export function createContext(program: Command, ports: CliPorts): CliContext {
       else ports.stdout.write(`${asked === "json" ? printableDocument(JSON.stringify(value)) : printable(text(value))}\n`);
     },
     note(line) {
-      if (format() === "table") ports.stderr.write(`${line}\n`);
+      if (!isDocument(format())) ports.stderr.write(`${line}\n`);
     },
   };
 }

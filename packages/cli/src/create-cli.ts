@@ -22,6 +22,7 @@ import { subnetCommands } from "./commands/subnet.js";
 import { tokenCommands } from "./commands/token.js";
 import { vipCommands } from "./commands/vip.js";
 import { DEFAULT_URL } from "./connection/api-target.js";
+import { addExamples } from "./help/examples.js";
 import { FORMATS } from "./output/document.js";
 
 const MANUAL = `
@@ -55,7 +56,9 @@ export function createCli(ports: CliPorts): Command {
     .version(BERTH_VERSION, "-V, --version", "print the version and exit")
     .helpOption("-h, --help", "print this help and exit")
     .helpCommand("help [command]", "print the help of a command")
-    .addOption(new Option("-o, --output <format>", "how to print").choices(FORMATS).default("table"))
+    .addOption(
+      new Option("-o, --output <format>", "how to print; wide is a table with all columns").choices(FORMATS).default("table"),
+    )
     .option("--json", "short for -o json")
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .configureOutput({ writeOut: (text) => ports.stdout.write(text), writeErr: (text) => ports.stderr.write(text) })
@@ -81,5 +84,6 @@ export function createCli(ports: CliPorts): Command {
   tokenCommands(program, context);
   apiTokenCommands(program, context);
   completionCommand(program, context);
+  addExamples(program);
   return program;
 }

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { issueText } from "@berth/core";
 import { parseConfig } from "@berth/host";
 import { describe, expect, it } from "vitest";
 import { coordinatorConfigSchema, isEndpoint, splitEndpoint } from "./config.js";
 
-const source = { path: "coordinator.yaml", reference: "coordinator.reference.yaml" };
+const source = { path: "coordinator.yaml", reference: "coordinator.reference.yaml", issueText };
 
 describe("coordinator configuration", () => {
   it("is documented: the reference file names every key with its default", () => {

@@ -1,4 +1,4 @@
-import { BERTH_VERSION, formatProblem } from "@berth/core";
+import { BERTH_VERSION, formatProblem, issueText } from "@berth/core";
 import { createLog, EnvironmentError, failureText, readConfigFile, type Clock, type Commands, type Files } from "@berth/host";
 import { Command, CommanderError } from "commander";
 import {
@@ -81,7 +81,7 @@ export function createCoordinatorCli(ports: CoordinatorCliPorts): Command {
 
 /** File, then options over it; null after the problems were told and the exit status set. */
 async function readConfig(options: ServeOptions, ports: CoordinatorCliPorts): Promise<CoordinatorConfig | null> {
-  const source = { path: options.config ?? "", reference: COORDINATOR_CONFIG_REFERENCE };
+  const source = { path: options.config ?? "", reference: COORDINATOR_CONFIG_REFERENCE, issueText };
   const read =
     options.config === undefined
       ? ({ ok: true, value: coordinatorConfigSchema.parse({}) } as const)

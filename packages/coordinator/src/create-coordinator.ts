@@ -40,6 +40,7 @@ import { createSqliteStore } from "./store/sqlite-store.js";
 import type { Store, TopologyStore } from "./store/store.js";
 import { openTls, type Tls } from "./tls/open-tls.js";
 import { shareAuthority } from "./tls/share-authority.js";
+import { watchSetBack } from "./topology/lived-moments.js";
 import type { ProblemWatch } from "./topology/problem-watch.js";
 import { createWireKeeper, type WireKeeper } from "./wire/wire-keeper.js";
 import { createTopologyKeeper, type TopologyKeeper } from "./topology/topology-keeper.js";
@@ -98,8 +99,9 @@ export async function createTurn(config: CoordinatorConfig, ports: CoordinatorPo
       ...regionProblems(hub.problems()),
       ...currentProblems(racks(), planner.problems(), [...topologyProblems(keeper.current()), ...wire.problems()]),
     ];
+    const setBack = await watchSetBack(store.audit, ports.clock);
     const find = (): FoundProblem[] => [
-      ...regionProblems([store.problem() ?? []].flat()),
+      ...regionProblems([store.problem() ?? [], setBack() ?? []].flat()),
       ...(hasRacks ? ofRacks() : regionProblems([RACKS_ELSEWHERE])),
     ];
     const vipMoves: TopologyStore["moves"] = (asked) => keeper.moves(asked);

@@ -2,6 +2,7 @@
 export * from "./problem.js";
 export * from "./version.js";
 export * from "./text/issue-text.js";
+export * from "./text/printable.js";
 
 export * from "./address/ip.js";
 export * from "./address/prefix.js";
@@ -81,6 +82,7 @@ export * from "./names/a-label.js";
 
 // ipam: the ledger of static allocations
 export type * from "./ipam/model.js";
+export * from "./ipam/prefixes-by-id.js";
 export type * from "./ipam/change.js";
 export type * from "./ipam/request.js";
 export type * from "./ipam/decision.js";
@@ -141,7 +143,7 @@ export * from "./desired/retirement.js";
 // plan: ledger and topology to desired states
 export type { PlanPolicy, PlanSources } from "./plan/site-view.js";
 export type { LedgerFacts } from "./plan/ledger-facts.js";
-export { subnetHolds, type SubnetHolds } from "./plan/subnet-holds.js";
+export { changeHolds, subnetHolds, type SubnetHolds } from "./plan/subnet-holds.js";
 export { ZoneComposer } from "./plan/zone-composer.js";
 export * from "./plan/assign-slices.js";
 export * from "./plan/plan-racks.js";
@@ -157,7 +159,8 @@ export * from "./dhcpd/enlistment.js";
 export * from "./dhcpd/review.js";
 export * from "./dhcpd/snippet.js";
 export * from "./dhcpd/dhcpd-refusal.js";
-export * from "./dhcpd/render.js";
+export * from "./dhcpd/dhcpd-file.js";
+export { DHCPD_HEADER } from "./dhcpd/render.js";
 export type * from "./dhcpd/config6.js";
 export * from "./dhcpd/compile6.js";
 export * from "./dhcpd/review6.js";
@@ -214,6 +217,7 @@ export * from "./protocol/decide-join.js";
 export * from "./protocol/link-state.js";
 export * from "./protocol/outbox.js";
 export * from "./protocol/wire-outbox.js";
+export * from "./protocol/rack-leases.js";
 export * from "./protocol/reported-facts.js";
 
 // api: what the coordinator's HTTP API takes and answers

@@ -19,6 +19,8 @@ export interface ConfigSource {
   readonly path: string;
   /** The annotated file that documents every key, named to whoever writes an unknown one. */
   readonly reference: string;
+  /** Words for a value that the schema refuses. */
+  readonly issueText: (issue: z.core.$ZodIssue) => string;
 }
 
 const CONFIG_MAX = 1024 * 1024;
@@ -52,24 +54,25 @@ export function parseConfig<T extends z.ZodType>(text: string, source: ConfigSou
   }
   const parsed = schema.safeParse(document.toJS({ maxAliasCount: 16 }) ?? {});
   if (parsed.success) return { ok: true, value: parsed.data };
-  const place = (keys: readonly PropertyKey[]): string =>
-    `${source.path}:${lineOf(document, lines, keys)}: ${keys.map(String).join(".") || "(top level)"}`;
-  return { ok: false, problems: parsed.error.issues.flatMap((issue) => issueProblems(issue, source, place)) };
+  const found = parsed.error.issues.flatMap((issue) => issueProblems(issue, source));
+  const placed = found.map((problem) => ({ ...problem, line: lineOf(document, lines, problem.keys) }));
+  const problems = placed
+    .sort((a, b) => a.line - b.line)
+    .map(
+      ({ keys, line, ...problem }): ConfigProblem => ({
+        ...problem,
+        at: `${source.path}:${line}: ${keys.map(String).join(".") || "(top level)"}`,
+      }),
+    );
+  return { ok: false, problems };
 }
 
-function issueProblems(
-  issue: z.core.$ZodIssue,
-  source: ConfigSource,
-  place: (keys: readonly PropertyKey[]) => string,
-): ConfigProblem[] {
-  if (issue.code !== "unrecognized_keys") return [{ code: "config-invalid", at: place(issue.path), message: issue.message }];
-  const remedy = `${source.reference} lists every key`;
-  return issue.keys.map((key) => ({
-    code: "config-unknown-key",
-    at: place([...issue.path, key]),
-    message: "no such key",
-    remedy,
-  }));
+type UnplacedProblem = Omit<ConfigProblem, "at"> & { readonly keys: readonly PropertyKey[] };
+
+function issueProblems(issue: z.core.$ZodIssue, { issueText, reference }: ConfigSource): UnplacedProblem[] {
+  if (issue.code !== "unrecognized_keys") return [{ code: "config-invalid", keys: issue.path, message: issueText(issue) }];
+  const remedy = `${reference} lists every key`;
+  return issue.keys.map((key) => ({ code: "config-unknown-key", keys: [...issue.path, key], message: "no such key", remedy }));
 }
 
 /** The line of the innermost node on the way to a key that is there. */

@@ -37,5 +37,7 @@ export function describeError(error: unknown): string {
 /** What a command tells a person about it: what, where, why, and on a second line what to do. */
 export function failureText(error: EnvironmentError): string {
   const remedy = error.remedy === undefined ? "" : `  remedy: ${error.remedy}\n`;
-  return `error: ${error.at}: ${describeError(error)} [${error.code}]\n${remedy}`;
+  const text = describeError(error);
+  const where = text.startsWith(error.at) ? "" : `${error.at}: `; // many a sentence begins with it
+  return `error: ${where}${text} [${error.code}]\n${remedy}`;
 }

@@ -139,8 +139,9 @@ function isAbsent(error: unknown): boolean {
 }
 
 function assertPlainFile(path: string, stats: BigIntStats): void {
-  if (!stats.isFile())
-    throw new EnvironmentError("file-unreadable", path, `${path} is not a plain file`, { remedy: "put a plain file there" });
+  if (stats.isFile()) return;
+  const [kind, remedy] = stats.isDirectory() ? ["a folder", "name the file in it"] : ["no plain file", "name a file on a disk"];
+  throw new EnvironmentError("file-unreadable", path, `${path} is ${kind}`, { remedy });
 }
 
 function stampOf(stats: BigIntStats): FileStamp {

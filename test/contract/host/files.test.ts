@@ -53,6 +53,7 @@ function bound(files: Files): Files {
   return {
     read: (...args) => files.read(...args),
     replace: (...args) => files.replace(...args),
+    write: (...args) => files.write(...args),
     move: (...args) => files.move(...args),
     ensureDirectory: (...args) => files.ensureDirectory(...args),
     remove: (...args) => files.remove(...args),
@@ -131,6 +132,17 @@ describe.each(subjects)("the contract of Files: %s", (_name, make) => {
     expect(await failure(files.read(subject.root))).toEqual({ code: "file-unreadable", at: subject.root, cause: "EISDIR" });
     subject.put(at("a"), "");
     expect(await failure(files.read(at("a/b")))).toEqual({ code: "file-unreadable", at: at("a/b"), cause: "ENOTDIR" });
+  });
+
+  it("writes a file anew, over what was there, and leaves nothing but it", async () => {
+    await files.write(at("a"), "a longer one", 0o600);
+    expect(subject.mode(at("a"))).toBe(0o600);
+    await files.write(at("a"), "two");
+    expect([text(await files.read(at("a"))), subject.mode(at("a")), subject.list(subject.root)]).toEqual(["two", 0o644, ["a"]]);
+    await files.ensureDirectory(at("d"));
+    for (const name of ["none/b", "a/b", "d"])
+      expect(await failure(files.write(at(name), "new"))).toMatchObject({ code: "file-unwritable", at: at(name) });
+    expect(text(await files.read(at("a")))).toBe("two");
   });
 
   it("fails to write where no directory is, below a file, and over a directory; nothing is left behind", async () => {
@@ -216,7 +228,9 @@ describe("systemFiles and what is no plain file", () => {
       `import { systemFiles } from "@berth/host";
        console.log(await systemFiles.read("/dev/stdin", ${limit}).then((octets) => octets.length, (error) => error.code));`;
     const run = (limit: number): string =>
-      execFileSync("sh", ["-c", 'head -c 200000 /dev/zero | node --input-type=module -e "$0"', read(limit)], { encoding: "utf8" });
+      execFileSync("sh", ["-c", 'head -c 200000 /dev/zero | node --input-type=module -e "$0"', read(limit)], {
+        encoding: "utf8",
+      });
     expect([run(200_000), run(199_999)]).toEqual(["200000\n", "file-too-large\n"]);
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PAGE_ITEMS_MAX } from "@berth/core";
 import { ADMIN_TOKEN, ask, createFixture, lease, rack, SUBNET, type ApiFixture } from "./api-fixture.js";
 
 let fixture: ApiFixture;
@@ -246,5 +247,18 @@ describe("how a change is asked for", () => {
     });
     expect(await ask(fixture, "GET", "/audit?action=create-vip")).toMatchObject({ body: { items: [{ number: 3 }] } });
     expect(await ask(fixture, "GET", "/audit?actor=nobody")).toMatchObject({ body: { items: [] } });
+    expect(await ask(fixture, "GET", "/audit?after=zzz")).toMatchObject({ status: 400 });
+  });
+
+  it("the largest page of the audit log says that another follows", async () => {
+    const { audit } = fixture.store;
+    const entry = { at: 1, actor: "a", action: "step", subject: "", detail: null };
+    for (let count = 0; count <= PAGE_ITEMS_MAX; count++) await audit.append(entry);
+    const { body } = await ask(fixture, "GET", `/audit?limit=${PAGE_ITEMS_MAX}&action=step`);
+    const page = body as { items: unknown[]; next: string };
+    expect(page.items).toHaveLength(PAGE_ITEMS_MAX);
+    expect(await ask(fixture, "GET", `/audit?after=${page.next}&action=step`)).toMatchObject({
+      body: { items: [{ action: "step" }], next: null },
+    });
   });
 });

@@ -117,6 +117,7 @@ describe("wrong usage exits with 2", () => {
     [[...CREATE, "--colour", "red"]],
     [["subnet", "set", "1"]],
     [["rack", "list", "-o", "xml"]],
+    [["audit", "list", "--limit", "0"]],
     [["rack", "list", "extra"]],
     [["completion", "tcsh"]],
   ])("berth %j", async (args) => {

@@ -95,7 +95,9 @@ describe("berth machine", () => {
   it("lists sightings, enrolls, shows and releases", async () => {
     await done(["subnet", "create", "192.168.50.0/24", "--domain", "rack1.example", "--mode", "link-local"]);
     fixture.racks = [rack("rack-1", { reports: [lease("169.254.16.9")] })];
-    expect(await done(["machine", "list"])).toMatch(/^- +sighted +- +169\.254\.16\.9 +02:00:00:00:00:01 +rack-1 +30s +-$/m);
+    expect(await done(["machine", "list", "-o", "wide"])).toMatch(
+      /^- +sighted +- +169\.254\.16\.9 +02:00:00:00:00:01 +rack-1 +30s +-$/m,
+    );
     const enrolled = await done(["machine", "enroll", NIC, "--name", "node-1", "--address", "192.168.50.60"]);
     expect(enrolled).toMatch(/^Address: +192\.168\.50\.60 in 192\.168\.50\.0\/24$/m);
     expect(enrolled).toMatch(/^Name: +node-1\.rack1\.example$/m);
@@ -119,10 +121,12 @@ describe("berth rack, lease, problem, token and status", () => {
       rack("rack-1", { problems: [problem], reports: [lease("192.168.50.100", { dnsLabel: "alpha" })] }),
       rack("rack-2", { connected: false }),
     ];
-    const list = await done(["rack", "list"]);
+    const list = await done(["rack", "list", "-o", "wide"]);
     expect(list).toMatch(/^rack-1 +default +connected +192\.168\.50\.2 /m);
     expect(list).toMatch(/^rack-2 +default +silent /m);
-    expect(await done(["rack", "show", "rack-1"])).toMatch(/leases-unreadable +dhcpd\.leases +cannot read it +check its mode/);
+    expect(await done(["rack", "show", "rack-1"])).toMatch(
+      /leases-unreadable +dhcpd\.leases\n {4}cannot read it\n {4}remedy: check its mode$/m,
+    );
     expect(await done(["lease", "list", "--mac", "00:01", "--in-use"])).toMatch(
       /^192\.168\.50\.100 +active +02:00:00:00:00:01 +alpha /m,
     );

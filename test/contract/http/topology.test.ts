@@ -46,7 +46,9 @@ const rows = (table: string): readonly string[] =>
 describe("berth rack", () => {
   it("tells real addresses from virtual ones, how sure that is, why and since when", async () => {
     await done("subnet", "create", "192.168.50.0/24", "--domain", "rack.example", "--mode", "static");
-    expect(rows(await done("rack", "list"))[1]).toContain("connected | 192.168.50.11,10.9.0.1 | 192.168.50.50 | 192.168.50.0/24");
+    expect(rows(await done("rack", "list", "-o", "wide"))[1]).toContain(
+      "connected | 192.168.50.11,10.9.0.1 | 192.168.50.50 | 192.168.50.0/24",
+    );
     const shown = await done("rack", "show", "r1");
     expect(rows(shown)).toContain("eth0 | up | - | - | -");
     expect(rows(shown)).toContain(`${VIP}/32 | eth0 | vip | 0.90 | no | 1m | /32 beside 192.168.50.11/24 on eth0`);
@@ -64,7 +66,7 @@ describe("berth rack", () => {
     fixture.topology = noteConnection(topology, { rack: "id-r2", connected: false }, NOW - 1).topology;
     fixture.topology = { ...fixture.topology, at: NOW + 61_000 };
     fixture.racks = fixture.racks.map((view) => (view.name === "r2" ? { ...view, connected: false } : view));
-    expect(await done("rack", "list")).toMatch(/^r2 +default +stale/m);
+    expect(await done("rack", "list", "-o", "wide")).toMatch(/^r2 +default +stale/m);
   });
 });
 
@@ -72,7 +74,7 @@ describe("berth network list", () => {
   it("shows what racks are on beside what is declared", async () => {
     await done("subnet", "create", "192.168.50.0/24", "--domain", "rack.example", "--mode", "static");
     await done("subnet", "create", "192.168.60.0/24", "--domain", "other.example", "--mode", "off");
-    expect(rows(await done("network", "list"))).toEqual([
+    expect(rows(await done("network", "list", "-o", "wide"))).toEqual([
       "PREFIX | SITE | STATE | SUBNET | RACKS | SEGMENT | DISCREPANCIES",
       "10.9.0.0/24 | default | proposed | - | r1 10.9.0.1 | r1/eth0 | -",
       "192.168.50.0/24 | default | declared | 1 | r1 192.168.50.11; r2 192.168.50.12 | r1/eth0 | -",
@@ -106,7 +108,7 @@ describe("berth network list", () => {
 
 describe("berth vip", () => {
   it("lists who has each now", async () => {
-    expect(rows(await done("vip", "list"))).toEqual([
+    expect(rows(await done("vip", "list", "-o", "wide"))).toEqual([
       "ADDRESS | SITE | HOLDER | SINCE | MOVES | LAST-MOVE | SUBNET | OWNER | WHY",
       `${VIP} | default | r1/eth0 | 1m | 0 | - | - | - | /32 beside 192.168.50.11/24 on eth0`,
     ]);
@@ -146,5 +148,7 @@ describe("berth vip", () => {
 it("berth problem list says since when", async () => {
   fixture.planProblems = [{ code: "odd", at: "here", message: "odd" }];
   const run = await fixture.berth(["problem", "list"]);
-  expect([run.code, rows(run.stdout)[1]]).toEqual([1, "plan | odd | here | 1s | odd | -"]);
+  expect([run.code, rows(run.stdout)[1]]).toEqual([1, "plan | odd | here | 1s"]);
+  const { stdout } = await fixture.berth(["problem", "list", "-o", "wide"]);
+  expect(rows(stdout)[1]).toBe("plan | odd | here | 1s | odd | -");
 });

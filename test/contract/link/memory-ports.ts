@@ -6,15 +6,17 @@ import type { AuditEntry, RackRecord, RackReport, Store, TokenRecord } from "../
 export function memoryFiles(): Files & { readonly content: Map<string, Uint8Array>; readonly modes: Map<string, number> } {
   const content = new Map<string, Uint8Array>();
   const modes = new Map<string, number>();
+  const put: Files["replace"] = (path, bytes, mode = 0o644) => {
+    content.set(path, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
+    modes.set(path, mode);
+    return Promise.resolve();
+  };
   return {
     content,
     modes,
     read: (path) => Promise.resolve(content.get(path) ?? null),
-    replace(path, bytes, mode = 0o644) {
-      content.set(path, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
-      modes.set(path, mode);
-      return Promise.resolve();
-    },
+    replace: put,
+    write: put,
     move(from, to) {
       content.set(to, content.get(from) ?? new Uint8Array());
       content.delete(from);

@@ -1,6 +1,7 @@
 import { createMemoryStore, MemoryDisk } from "../../../packages/coordinator/src/store/memory-store.js";
 import { apiTokensContract } from "./api-tokens-contract.js";
 import { namesContract } from "./names-contract.js";
+import { plansContract } from "./plans-contract.js";
 import { wireContract } from "./wire-contract.js";
 import { storeContract, type StoreUnderTest } from "./store-contract.js";
 
@@ -11,5 +12,6 @@ function fake(): Promise<StoreUnderTest> {
 
 storeContract("the fake store", fake);
 namesContract("the fake store", fake);
+plansContract("the fake store", fake);
 apiTokensContract("the fake store", fake);
 wireContract("the fake store", fake);

@@ -1,17 +1,19 @@
 import { ipPrefix, type Subnet } from "@berth/core";
 import { silentLog, systemClock } from "@berth/host";
-import SqliteDatabase from "better-sqlite3";
-import { Kysely, Migrator, SqliteDialect } from "kysely";
+import SqliteDatabase, { type Database } from "better-sqlite3";
+import { Kysely, Migrator } from "kysely";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrations } from "../../../packages/coordinator/src/store/migrations.js";
+import { sqliteDialect } from "../../../packages/coordinator/src/store/sqlite-dialect.js";
 import { createSqliteStore } from "../../../packages/coordinator/src/store/sqlite-store.js";
 import { apiTokensContract } from "./api-tokens-contract.js";
 import { namesContract } from "./names-contract.js";
 import { wireContract } from "./wire-contract.js";
 import type { Tables } from "../../../packages/coordinator/src/store/tables.js";
+import { checkUpgraded, desiredState, plansContract } from "./plans-contract.js";
 import { storeContract, subnet, type StoreUnderTest } from "./store-contract.js";
 
 const ports = { clock: systemClock, log: silentLog };
@@ -23,6 +25,7 @@ async function sqlite(): Promise<StoreUnderTest> {
 
 storeContract("the SQLite store", sqlite);
 namesContract("the SQLite store", sqlite);
+plansContract("the SQLite store", sqlite);
 apiTokensContract("the SQLite store", sqlite);
 wireContract("the SQLite store", sqlite);
 
@@ -73,7 +76,7 @@ test("a database from a newer version is refused by name and left as it is", asy
 });
 
 test("a database of the first version is brought to this one with all it holds", async () => {
-  const old = new Kysely<Tables>({ dialect: new SqliteDialect({ database: new SqliteDatabase(join(folder, "berth.sqlite")) }) });
+  const old = new Kysely<Tables>({ dialect: sqliteDialect(new SqliteDatabase(join(folder, "berth.sqlite"))) });
   const { error } = await new Migrator({ db: old, provider: migrations }).migrateTo("0001-first-schema");
   expect(error).toBeUndefined();
   await old.insertInto("setting").values({ name: "region", value: "a" }).execute();
@@ -88,6 +91,48 @@ test("a database of the first version is brought to this one with all it holds",
   expect(await next.ledger.load()).toMatchObject({ revision: 7, content });
   expect(await next.apiTokens.list()).toEqual([]);
   await next.close();
+});
+
+/** A database whose process is gone from one statement on: nothing more is said to it, no rollback either. */
+function diesAt(statement: number): { readonly database: Database; readonly died: () => boolean } {
+  const database = new SqliteDatabase(join(folder, "berth.sqlite"));
+  let count = 0;
+  const prepare = database.prepare.bind(database);
+  database.prepare = ((text: string) => {
+    if (++count >= statement) throw new Error("killed");
+    return prepare(text);
+  });
+  return { database, died: () => count >= statement };
+}
+
+test("a coordinator killed at any statement of a migration starts again, with all the database holds", async () => {
+  let statement = 0;
+  for (let died = true; died; statement++) {
+    await rm(join(folder, "berth.sqlite"), { force: true });
+    const old = new SqliteDatabase(join(folder, "berth.sqlite"));
+    const begun = new Kysely<Tables>({ dialect: sqliteDialect(old) });
+    await new Migrator({ db: begun, provider: migrations }).migrateTo("0001-first-schema");
+    await begun.insertInto("setting").values({ name: "region", value: "a" }).execute();
+    await begun.destroy();
+    const doomed = diesAt(statement + 1);
+    const query = new Kysely<Tables>({ dialect: sqliteDialect(doomed.database) });
+    await new Migrator({ db: query, provider: migrations }).migrateToLatest().catch(() => undefined);
+    died = doomed.died();
+    doomed.database.close();
+    const next = await createSqliteStore(folder, ports);
+    expect(await next.settings.get("region")).toBe("a");
+    await next.close();
+  }
+  expect(statement).toBeGreaterThan(30);
+});
+
+test("desired states of a database without their changes are there, and changes can be added", async () => {
+  await (await createSqliteStore(folder, ports)).close();
+  const old = new SqliteDatabase(join(folder, "berth.sqlite"));
+  old.exec("drop table desired_change; delete from kysely_migration where name = '0010-desired-change'");
+  old.prepare("insert into desired values (?, ?, ?, ?)").run("r-1", 7, "old", JSON.stringify(desiredState));
+  old.close();
+  await checkUpgraded(() => createSqliteStore(folder, ports));
 });
 
 test("a file that is no database is refused as damaged and left as it is", async () => {

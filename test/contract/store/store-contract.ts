@@ -4,6 +4,7 @@ import {
   parseHardwareAddress,
   type AddressFacts,
   type Allocation,
+  type DesiredState,
   type HardwareAddress,
   type LeaseReport,
   type Machine,
@@ -13,6 +14,7 @@ import {
 } from "@berth/core";
 import type {
   AuditEntry,
+  DesiredRecord,
   RackRecord,
   Store,
   TokenRecord,
@@ -225,6 +227,8 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
         [],
       );
       await reopen();
+      const { revision, state } = await store.ledger.loadState();
+      expect({ revision, content: state.content() }).toEqual(await store.ledger.load());
       expect((await store.ledger.load()).content).toMatchObject({
         subnets: [renamed],
         machines: [fewer, moved],
@@ -301,13 +305,14 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
       expect(await store.racks.list()).toEqual([{ ...rack, certificateSerial: null, site: "west" }]);
     });
 
+    const state: DesiredState = { format: 1, rack: "r-1", generation: 7, subnets: [], zones: [], queryFrom: [], forwarders: [] };
+
     test("removes a rack with its reports and its desired state", async () => {
-      const state = { format: 1 as const, rack: "r-1", generation: 1, subnets: [], zones: [], queryFrom: [], forwarders: [] };
       await store.racks.save(rack);
       store.reports.saveInterfaces("r-1", [], 4);
       await store.reports.flush();
       store.reports.replaceLeases("r-1", [lease]);
-      await store.plans.save([{ state, digest: "d" }], []);
+      await store.plans.save([{ state, digest: "d", whole: state, change: null }], []);
       await store.racks.remove("r-1");
       await store.racks.remove("r-1");
       await reopen();
@@ -331,24 +336,21 @@ export function storeContract(name: string, underTest: () => Promise<StoreUnderT
     });
 
     test("keeps settings, desired states and serials", async () => {
-      const state = { format: 1 as const, rack: "r-1", generation: 7, subnets: [], zones: [], queryFrom: [], forwarders: [] };
       await store.settings.set("region", "a");
       await store.settings.set("region", "b");
-      await store.plans.save(
-        [{ state: { ...state, generation: 6 }, digest: "d6" }],
-        [{ site: "default", origin: "a.example", serial: 1, digest: "x" }],
-      );
-      await store.plans.save(
-        [{ state, digest: "d7" }],
-        [{ site: "default", origin: "a.example", serial: 4294967295, digest: "y" }],
-      );
+      const record = (whole: DesiredState): DesiredRecord => ({
+        state: whole,
+        digest: `d${whole.generation}`,
+        whole,
+        change: null,
+      });
+      const serial = { site: "default", origin: "a.example", serial: 4294967295, digest: "y" };
+      await store.plans.save([record({ ...state, generation: 6 })], [{ ...serial, serial: 1, digest: "x" }]);
+      await store.plans.save([record(state)], [serial]);
       await reopen();
       expect([await store.settings.get("region"), await store.settings.get("none")]).toEqual(["b", null]);
       expect([await store.settings.claim("first", "a"), await store.settings.claim("first", "c")]).toEqual(["a", "a"]);
-      expect(await store.plans.load()).toEqual({
-        desired: [{ state, digest: "d7" }],
-        serials: [{ site: "default", origin: "a.example", serial: 4294967295, digest: "y" }],
-      });
+      expect(await store.plans.load()).toEqual({ desired: [record(state)], serials: [serial] });
     });
 
     test("keeps reports: leases one by one or replaced as a whole", async () => {

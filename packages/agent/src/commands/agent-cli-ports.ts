@@ -12,6 +12,8 @@ export interface AgentCliPorts {
   readonly hostname: string;
   /** The daemon's log goes to standard error; with `journal` each line carries its priority. */
   readonly journal: boolean;
+  /** What is piped in; read at most once. */
+  stdin(): AsyncIterable<Uint8Array>;
   stdout(text: string): void;
   stderr(text: string): void;
   exitWith(code: ExitCode): void;

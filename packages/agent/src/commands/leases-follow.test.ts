@@ -67,6 +67,22 @@ describe("berth-agent leases FILE --follow", () => {
     expect(lines()[1]).toMatch(/192\.0\.2\.2 {2}active {2}00:00:5e:00:53:02 {2}until \S+ {2}node-2$/);
   });
 
+  it.each(["missing", "empty", "dhcpd's"])("knows Kea's file also where it was %s at first", async (before) => {
+    if (before !== "missing") await writeFile(file, before === "empty" ? "" : lease(1, "node-1"));
+    start(true);
+    if (before === "dhcpd's") await until(() => lines().length === 1);
+    const header = "address,hwaddr,client_id,valid_lifetime,expire,subnet_id,fqdn_fwd,fqdn_rev,hostname,state,user_context\n";
+    await writeFile(`${file}.new`, `${header}192.0.2.9,00:00:5e:00:53:09,,600,4000000000,1,0,0,node-9,0,\n`);
+    await rename(`${file}.new`, file);
+    const last = (): string => lines().at(-1) ?? "";
+    await until(() => last().includes('"192.0.2.9"'));
+    expect(JSON.parse(last())).toMatchObject({ reset: true, key: "192.0.2.9", lease: { in_use: true, dns_label: "node-9" } });
+    await writeFile(`${file}.new`, lease(3, "node-3"));
+    await rename(`${file}.new`, file);
+    await until(() => last().includes('"192.0.2.3"'));
+    expect(JSON.parse(last())).toMatchObject({ reset: true, lease: { dns_label: "node-3" } });
+  });
+
   it("waits for a file that is not there yet", async () => {
     start(true);
     await writeFile(file, lease(1, "late"));

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { lease4Contract, lease6Contract, type Lease } from "@berth/core";
-import { createLog, EnvironmentError, localFollowFiles } from "@berth/host";
+import { createLog, EnvironmentError, localFollowFiles, type Clock } from "@berth/host";
 import { followKeaLeases, followLeases } from "../observe/leases/follow-leases.js";
-import { isKeaFile } from "../observe/leases/read-leases.js";
+import { leasesWriter } from "../observe/leases/read-leases.js";
 import type { LeaseChange, LeaseFollower } from "../observe/leases/model.js";
 import type { AgentCliPorts } from "./agent-cli-ports.js";
 
@@ -10,31 +10,73 @@ export type LeasesFollowPorts = Pick<AgentCliPorts, "clock" | "stdout" | "stderr
 
 /**
  * `berth-agent leases FILE --follow`: prints the table, then every change until the program is asked to end. A file that is not there yet
- * is waited for, as dhcpd's: Kea's is only recognised by what it holds. Trouble with it is told on standard error.
+ * is waited for, and Kea's or dhcpd's is known as soon as it holds something. Trouble with it is told on standard error.
  */
 export async function followLeasesFile(
   options: { readonly file: string; readonly json: boolean },
   ports: LeasesFollowPorts,
 ): Promise<void> {
-  const log = createLog({ level: "warn", write: (line) => ports.stderr(`${options.file}: ${messageOf(line)}\n`) });
+  const log = createLog({ level: "warn", write: (line) => ports.stderr(told(options.file, messageOf(line))) });
   const path = resolve(options.file);
-  const follow = (await isKeaNow(path)) ? followKeaLeases : followLeases;
-  const follower = follow(path, { clock: ports.clock, log });
+  const ending = ports.endingSignal();
+  let writer = (await writerNow(path)) ?? "dhcpd";
+  while (!ending.aborted) {
+    const turn = new AbortController();
+    const signal = AbortSignal.any([ending, turn.signal]);
+    const follower = (writer === "kea" ? followKeaLeases : followLeases)(path, { clock: ports.clock, log });
+    printChanges(follower, options.json, ports);
+    const other = untilOther(writer, path, { clock: ports.clock, signal }).finally(() => turn.abort());
+    await follower.run(signal).finally(() => turn.abort());
+    writer = (await other) ?? writer;
+  }
+}
+
+function printChanges(follower: LeaseFollower, json: boolean, ports: LeasesFollowPorts): void {
   follower.onChange((change) => {
     const now = ports.clock.now();
-    const print = options.json ? jsonLine : textLine;
-    const lines = change.keys.map((key) => print({ key, lease: follower.lease(key), reset: isFirst(change, key), now }));
-    if (lines.length > 0) ports.stdout(lines.join(""));
+    const print = json ? jsonLine : textLine;
+    let piece = "";
+    for (const key of change.keys) {
+      piece += print({ key, lease: follower.lease(key), reset: isFirst(change, key), now });
+      if (piece.length < PIECE) continue;
+      ports.stdout(piece);
+      piece = "";
+    }
+    if (piece !== "") ports.stdout(piece);
   });
-  await follower.run(ports.endingSignal());
+}
+
+type Writer = NonNullable<Awaited<ReturnType<typeof leasesWriter>>>;
+const LOOK_MS = 500;
+
+/** Who writes the file, once that is another; null when aborted before. */
+async function untilOther(
+  writer: Writer,
+  path: string,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Writer | null> {
+  for (;;) {
+    await clock.sleep(LOOK_MS, signal).catch(() => undefined); // aborted: the next line ends it
+    if (signal.aborted) return null;
+    const now = await writerNow(path);
+    if (now !== null && now !== writer) return now;
+  }
+}
+
+/** Characters printed at a time: the first table of a large file is never one text. */
+const PIECE = 64 * 1024;
+
+/** Many a sentence begins with the path. */
+function told(file: string, message: string): string {
+  return message.startsWith(resolve(file)) ? `${message}\n` : `${file}: ${message}\n`;
 }
 
 /** A file that cannot be read now is the follower's to tell of. */
-async function isKeaNow(path: string): Promise<boolean> {
+async function writerNow(path: string): Promise<Writer | null> {
   try {
-    return await isKeaFile(path, localFollowFiles);
+    return await leasesWriter(path, localFollowFiles);
   } catch (error) {
-    if (error instanceof EnvironmentError) return false;
+    if (error instanceof EnvironmentError) return null;
     throw error;
   }
 }

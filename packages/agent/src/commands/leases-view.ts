@@ -1,6 +1,8 @@
 import {
+  compareAddresses,
   hostContract,
   inUseAt,
+  ipAddress,
   lease4Contract,
   lease6Contract,
   stateAt,
@@ -12,6 +14,7 @@ import {
   type Lease,
   type LeaseDiagnostic,
   type LeaseReader,
+  type LeaseTable,
 } from "@berth/core";
 
 /** Characters handed out at a time: a table of a million leases is never one text. */
@@ -49,13 +52,23 @@ function* members(entries: () => Iterable<readonly [string, unknown]>): Iterable
 
 const COLUMNS = ["ADDRESS", "STATE", "IN USE", "CLIENT", "ENDS", "NAME CLAIMED"] as const;
 const WIDTHS = [15, 9, 6, 17, 20, 0];
+/** Identifiers and names that are longer are cut in the table; JSON has them whole. */
+const SHOWN_MAX = 64;
 
-/** A table for people, in the order of the file. What clients say of themselves is escaped: it may hold anything. */
+/** A table for people, in the order of the addresses. What clients say of themselves is escaped and cut: it may hold anything. */
 export function* leasesText(reader: LeaseReader, now: number): Iterable<string> {
   const { table } = reader;
   yield* inPieces(function* () {
-    if (table.size > 0) yield line(COLUMNS);
-    for (const lease of table.leases()) yield line(cells(lease, now));
+    const keys = keysInOrder(table);
+    const widths = WIDTHS.with(
+      0,
+      keys.reduce((widest, key) => Math.max(widest, key.length), WIDTHS[0] ?? 0),
+    );
+    if (keys.length > 0) yield line(COLUMNS, widths);
+    for (const key of keys) {
+      const lease = table.get(key);
+      if (lease !== null) yield line(cells(lease, now), widths);
+    }
     for (const [name, host] of table.hosts) {
       yield `host ${escaped(name)}: ${host.fixedAddresses.join(", ") || "no address"}\n`;
     }
@@ -66,6 +79,12 @@ export function* leasesText(reader: LeaseReader, now: number): Iterable<string> 
   });
 }
 
+/** By address, a delegated prefix by its first one. */
+function keysInOrder(table: LeaseTable): readonly string[] {
+  const placed = [...table.keys()].map((key) => ({ key, address: ipAddress(key.split("/", 1)[0] ?? key) }));
+  return placed.sort((a, b) => compareAddresses(a.address, b.address)).map(({ key }) => key);
+}
+
 function cells(lease: Lease, now: number): readonly string[] {
   const client = hardwareAddressOf(lease) ?? (lease.family === 6 ? formatHex(lease.duid) : (hexOf(lease.clientId) ?? "-"));
   const claimed = lease.family === 4 && lease.clientHostname !== null ? trimHostname(decodeHostname(lease.clientHostname)) : null;
@@ -73,9 +92,9 @@ function cells(lease: Lease, now: number): readonly string[] {
     lease.key,
     stateAt(lease, now),
     inUseAt(lease, now) ? "yes" : "no",
-    client,
+    cut(client),
     formatTime(lease.ends) ?? "unknown",
-    claimed === null ? "" : escaped(claimed),
+    claimed === null ? "" : escaped(cut(claimed)),
   ];
 }
 
@@ -83,9 +102,13 @@ function hexOf(octets: Uint8Array | null): string | null {
   return octets === null ? null : formatHex(octets);
 }
 
-function line(columns: readonly string[]): string {
+function cut(text: string): string {
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}...` : text;
+}
+
+function line(columns: readonly string[], widths: readonly number[]): string {
   return `${columns
-    .map((cell, i) => cell.padEnd(WIDTHS[i] ?? 0))
+    .map((cell, i) => cell.padEnd(widths[i] ?? 0))
     .join("  ")
     .trimEnd()}\n`;
 }

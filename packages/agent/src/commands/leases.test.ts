@@ -17,12 +17,23 @@ interface Printed {
   readonly diagnostics: readonly { readonly code: string }[];
 }
 
-async function run(...argv: readonly string[]) {
+function run(...argv: readonly string[]) {
+  return runPiped("", ...argv);
+}
+
+/** In pieces of three octets, as slowly as a pipe may bring them. */
+async function* pieces(text: string): AsyncIterable<Uint8Array> {
+  const bytes = Buffer.from(text, "latin1");
+  for (let at = 0; at < bytes.length; at += 3) yield await Promise.resolve(bytes.subarray(at, at + 3));
+}
+
+async function runPiped(piped: string, ...argv: readonly string[]) {
   const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
   let [code, stdout, stderr] = [-1, "", ""];
   const followed: unknown[] = [];
   const ports: LeasesPorts = {
     clock: { now: () => Date.parse("2026-01-01T00:00:00Z") },
+    stdin: () => pieces(piped),
     stdout: (text) => (stdout += text),
     stderr: (text) => (stderr += text),
     exitWith: (status) => (code = status),
@@ -98,6 +109,23 @@ describe("berth-agent leases", () => {
     expect(stdout).toContain('"diagnostics":[]');
   });
 
+  it.each([
+    ["missing", null],
+    ["empty", ""],
+    ["begun", "address,hw"],
+  ])("reads the rest of Kea's files while the newest is %s, as between two steps of a clean-up", async (name, content) => {
+    const file = join(folder, `${name}.csv`);
+    const header = "address,hwaddr,client_id,valid_lifetime,expire,subnet_id,fqdn_fwd,fqdn_rev,hostname,state,user_context\n";
+    const line = (host: number): string => `192.0.2.${host},02:53:00:00:00:0${host},,600,4000000000,1,0,0,,0,\n`;
+    writeFileSync(`${file}.2`, header + line(1));
+    writeFileSync(`${file}.1`, header + line(2));
+    if (content !== null) writeFileSync(file, content);
+    const { code, json } = await run(file, "--json");
+    expect(code).toBe(0);
+    expect(Object.keys(json().leases)).toEqual(["192.0.2.1", "192.0.2.2"]);
+    expect(json().diagnostics).toEqual([]);
+  });
+
   it("takes a missing file for an empty one and says so", async () => {
     const { code, json } = await run(join(folder, "none"), "--json");
     expect(code).toBe(0);
@@ -107,7 +135,7 @@ describe("berth-agent leases", () => {
   it("exits 3 for what is no file", async () => {
     const { code, stdout, stderr } = await run(folder);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(stderr).not.toBe("");
+    expect(stderr).toBe(`error: ${folder} is a folder [file-unreadable]\n  remedy: name the file in it\n`);
   });
 
   it("prints a table for people with hostile names escaped", async () => {
@@ -123,9 +151,51 @@ describe("berth-agent leases", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
+  it("lists by address, in columns that hold every address", async () => {
+    const block = (ip: string): string => `lease ${ip} {\n  ends never;\n  binding state active;\n}\n`;
+    const v4 = await runPiped(["192.0.2.100", "192.0.2.20", "10.0.0.9", "192.0.2.3"].map(block).join(""), "-");
+    expect(firstColumn(v4.stdout)).toEqual(["10.0.0.9", "192.0.2.3", "192.0.2.20", "192.0.2.100"]);
+    const entry = (type: string, iaid: number, key: string): string =>
+      `ia-${type} "\\000\\000\\000\\00${iaid}${"d".repeat(300)}" {\n  ${type === "na" ? "iaaddr" : "iaprefix"} ${key} {\n    binding state active;\n    ends never;\n  }\n}\n`;
+    const wide = "2001:db8:1111:2222:3333:4444:5555:6666";
+    const v6 = await runPiped(entry("na", 1, wide) + entry("na", 2, "2001:db8::2") + entry("pd", 1, "2001:db8:1::/56"), "-");
+    expect(firstColumn(v6.stdout)).toEqual(["2001:db8::2", "2001:db8:1::/56", wide]);
+    const places = v6.stdout
+      .split("\n")
+      .slice(0, 4)
+      .map((line) => line.search(/ (active|STATE)/));
+    expect(new Set(places)).toEqual(new Set([wide.length + 1]));
+    expect(Math.max(...v6.stdout.split("\n").map((line) => line.length))).toBeLessThan(180);
+  });
+
+  it("reads what is piped in, of dhcpd or Kea, but cannot follow that", async () => {
+    const kea = "address,hwaddr,client_id,valid_lifetime,expire,subnet_id,fqdn_fwd,fqdn_rev,hostname,state,user_context\n";
+    const { json } = await runPiped(`${kea}192.0.2.1,02:53:00:00:00:01,,600,4000000000,1,0,0,node-1,0,\n`, "-", "--json");
+    expect(json().leases).toMatchObject({ "192.0.2.1": { in_use: true, dns_label: "node-1" } });
+    expect((await runPiped("lease 192.0.2.7 { ends never; }\n", "-", "--json")).json().leases).toHaveProperty(["192.0.2.7"]);
+    expect(await runPiped("", "-", "--follow")).toMatchObject({ code: 2, followed: [] });
+  });
+
+  it("says why a table is empty", async () => {
+    expect(await runPiped("", "-")).toMatchObject({ code: 0, stdout: "", stderr: "-: empty\n" });
+    expect((await runPiped("# nothing yet\n", "-")).stderr).toBe("-: no lease in 14 octets\n");
+    expect((await run(join(folder, "none"))).stderr).toBe(
+      `${join(folder, "none")} does not exist: read as empty [file-missing]\n`,
+    );
+    expect(await run("")).toMatchObject({ code: 2, stderr: "error: the name of the leases file is empty\n" });
+  });
+
   it("tells damage on standard error, with file and line", async () => {
     const { stderr, code } = await run(fixture("cases/034-mac-invalid-hex.leases"));
     expect(code).toBe(0);
     expect(stderr).toMatch(/034-mac-invalid-hex\.leases:6: .*\[hardware-malformed\]/);
   });
 });
+
+function firstColumn(table: string): readonly string[] {
+  return table
+    .trimEnd()
+    .split("\n")
+    .slice(1)
+    .map((line) => line.split(" ", 1)[0] ?? "");
+}

@@ -1,5 +1,5 @@
 import { createLog, readConfigFile } from "@berth/host";
-import { formatProblem } from "@berth/core";
+import { formatProblem, issueText } from "@berth/core";
 import type { Command } from "commander";
 import { AGENT_CONFIG_REFERENCE, agentConfigSchema, type AgentConfig } from "../config.js";
 import { createAgent } from "../create-agent.js";
@@ -28,7 +28,7 @@ export function registerRun(program: Command, ports: AgentCliPorts): void {
 export async function requireConfig(path: string, ports: AgentCliPorts): Promise<AgentConfig | null> {
   // The usual place may be empty: everything has a default. A file that was named has to be there.
   if (path === DEFAULT_CONFIG && (await ports.files.read(path)) === null) return agentConfigSchema.parse({});
-  const read = await readConfigFile(ports.files, { path, reference: AGENT_CONFIG_REFERENCE }, agentConfigSchema);
+  const read = await readConfigFile(ports.files, { path, reference: AGENT_CONFIG_REFERENCE, issueText }, agentConfigSchema);
   if (read.ok) return read.value;
   for (const problem of read.problems) ports.stderr(`error: ${formatProblem(problem)}\n`);
   ports.exitWith(2);

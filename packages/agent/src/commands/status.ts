@@ -4,6 +4,7 @@ import { Option, type Command } from "commander";
 import type { AgentStatus } from "../status/agent-status.js";
 import { readStatus, statusSocketPath } from "../status/status-socket.js";
 import type { AgentCliPorts } from "./agent-cli-ports.js";
+import { leasesStatusText } from "./leases-status.js";
 
 /** Where an agent keeps its state unless configured. */
 export const DEFAULT_STATE = "/var/lib/berth-agent";
@@ -53,7 +54,7 @@ function statusText(status: AgentStatus): string {
       ...lastActivations(status, name),
     ]),
     ...(daemons.length === 0 ? ["daemons     none: this agent only observes"] : []),
-    `leases      ${leasesText(leases)}`,
+    `leases      ${leasesStatusText(leases)}`,
     ...leases6Lines(leases6),
     `interfaces  ${status.interfaces.read ? status.interfaces.count : "not read yet"}`,
   ];
@@ -64,11 +65,7 @@ function statusText(status: AgentStatus): string {
 /** Nothing where IPv6 was never served, because there is no file of it. */
 function leases6Lines(leases6: AgentStatus["leases6"]): string[] {
   if (leases6 === null) return [];
-  return leases6.identity === null ? [] : [`leases6     ${leasesText(leases6)}`];
-}
-
-function leasesText({ leases, state }: AgentStatus["leases"]): string {
-  return `${leases} in the file, ${state.kind}`;
+  return leases6.identity === null ? [] : [`leases6     ${leasesStatusText(leases6)}`];
 }
 
 /** How many of the last attempts are shown to people; JSON has all that are kept. */

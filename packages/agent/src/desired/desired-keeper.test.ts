@@ -153,6 +153,7 @@ async function workUntilCutOff(
   const keeper = await open({
     ...{ read: files.read.bind(files), remove: files.remove.bind(files), ensureDirectory: files.ensureDirectory.bind(files) },
     replace: async (...of) => (cut() ? gone() : files.replace(...of)),
+    write: async (...of) => (cut() ? gone() : files.write(...of)),
     move: async (...of) => (cut() ? gone() : files.move(...of)),
   });
   let accepted = 0;

@@ -19,8 +19,11 @@ export interface DhcpServer {
   render(desired: DesiredState | null, attached: Attached | null): DhcpGoal;
   /** First line of a file that Berth wrote. */
   readonly header: string;
-  /** Asks the server's own checker about that file; what is served is untouched. Answers its refusal. */
-  validate(path: string): Promise<Problem | null>;
+  /**
+   * Has the server's own checker look at a file that is to be served, or at what that changes of the last one that it took, where this says the same. What is
+   * served is untouched. Answers the checker's refusal.
+   */
+  validate(candidate: Candidate): Promise<Problem | null>;
   /** What the running one was last made to run, as handed to `apply`; null when none runs. */
   running(): Promise<string | null>;
   /**
@@ -32,6 +35,13 @@ export interface DhcpServer {
   ask(targets: readonly ProbeTarget[]): Promise<ServerAnswer>;
   /** Resolves when it does not run (any more). */
   stop(): Promise<void>;
+}
+
+export interface Candidate {
+  readonly path: string;
+  readonly goal: DhcpGoal;
+  /** Resolves when the file lies there whole. */
+  readonly written: Promise<void>;
 }
 
 export interface ApplyRequest {

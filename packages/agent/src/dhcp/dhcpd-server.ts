@@ -1,13 +1,5 @@
-import { DHCPD_HEADER, refusalOf, type ProbeTarget, type Problem } from "@berth/core";
-import {
-  EnvironmentError,
-  type Clock,
-  type Commands,
-  type Files,
-  type Log,
-  type ServiceDriver,
-  type ServiceInstance,
-} from "@berth/host";
+import { DHCPD_HEADER, type ProbeTarget, type Problem } from "@berth/core";
+import type { Clock, Commands, Files, Log, ServiceDriver, ServiceInstance } from "@berth/host";
 import { followLeases } from "../observe/leases/follow-leases.js";
 import { failureProblem } from "../reconcile/daemon-status.js";
 import { lastWords, logOffset, readLogSince } from "../reconcile/daemon-log.js";
@@ -15,6 +7,7 @@ import { checkPortFree } from "../reconcile/port-holder.js";
 import { checkPlain, checkRoom, dropHistory, ensureLeasesFile } from "./dhcpd-leases-file.js";
 import { findLostLeases } from "./lost-leases.js";
 import { askDhcp4, askDhcp6, heardQuestion } from "./ask-dhcp.js";
+import { createDhcpdCheck } from "./dhcpd-check.js";
 import type { ApplyRequest, DhcpServer, ServerAnswer } from "./dhcp-server.js";
 
 export interface DhcpdPaths {
@@ -46,8 +39,8 @@ const READY = "Server starting service.";
 const READY_DEADLINE_MS = 90_000;
 /** It serves after some 50 ms, with many hosts or leases later: looked at seldom, the longer it takes. */
 const READY_POLL_MS = { first: 2, growth: 1.1, most: 50 } as const;
-/** `dhcpd -t` takes half a second for 50,000 hosts. */
-const CHECK_TIMEOUT_MS = 15_000;
+const PORT_GRACE_MS = 1_000;
+const PORT_POLL_MS = 50;
 /** A dhcpd that lives answers within a few milliseconds. */
 const ANSWER_MS = 1_000;
 
@@ -68,33 +61,12 @@ export function createDhcpdServer(kind: DhcpdKind, ports: DhcpdPorts): DhcpServe
     leases: { path: paths.leases, follow: (followPorts) => followLeases(paths.leases, followPorts) },
     render,
     header: DHCPD_HEADER,
-    validate: (path) => validate(kind, ports, path),
+    validate: createDhcpdCheck(kind, ports),
     running: async () => (await ports.driver.find(name))?.tag ?? null,
     apply: (what) => restart(kind, ports, what),
     ask: (targets) => askAll(kind, ports, targets),
     stop: () => ports.driver.stop(name),
   };
-}
-
-async function validate({ family, paths }: DhcpdKind, ports: DhcpdPorts, path: string): Promise<Problem | null> {
-  // Not -q: with it dhcpd keeps even its reason to itself.
-  const argv = [paths.program, `-${family}`, "-t", "-cf", path] as const;
-  try {
-    const { status, signal, stderr } = await ports.commands.run(argv, { timeoutMs: CHECK_TIMEOUT_MS });
-    if (status === 0) return null;
-    const words = stderr.trim() === "" ? `exit ${status ?? signal ?? "unknown"}` : stderr;
-    const text = Buffer.from((await ports.files.read(path)) ?? []).toString("utf8");
-    return refusalOf(text, words, paths.config);
-  } catch (error) {
-    if (!(error instanceof EnvironmentError) || error.code !== "command-timeout") throw error;
-    const message = `dhcpd -t did not end within ${CHECK_TIMEOUT_MS / 1000} s and was killed`;
-    return {
-      code: "dhcpd-check-hangs",
-      at: paths.config,
-      message,
-      remedy: "the file that runs is untouched; see what holds dhcpd -t up",
-    };
-  }
 }
 
 /** On every link at once. Its log counts as an answer too: there it says that it took the question, also where it may not answer it. */
@@ -120,7 +92,7 @@ async function restart(kind: DhcpdKind, ports: DhcpdPorts, { links, tag }: Apply
   const { name, listen } = FAMILIES[family];
   const hindered = await makeWay(paths.leases, await ports.driver.find(name), { ports, name });
   if (hindered !== null) return hindered;
-  const occupied = await checkPortFree(ports, listen);
+  const occupied = await checkPortSoonFree(ports, listen);
   if (occupied !== null) return occupied;
   if (family === 4) await dropHistory(paths.leases, ports);
   const offset = await logOffset(paths.log);
@@ -148,6 +120,19 @@ async function makeWay(
     return null;
   } finally {
     await lost?.close();
+  }
+}
+
+/** A dhcpd that an agent before us told to end, and that is no longer to be recognized, may hold its port for a moment yet. */
+async function checkPortSoonFree(
+  { commands, clock }: DhcpdPorts,
+  listen: Parameters<typeof checkPortFree>[1],
+): Promise<Problem | null> {
+  const deadline = clock.monotonic() + PORT_GRACE_MS;
+  for (;;) {
+    const occupied = await checkPortFree(commands, listen);
+    if (occupied === null || clock.monotonic() >= deadline) return occupied;
+    await clock.sleep(PORT_POLL_MS);
   }
 }
 

@@ -30,8 +30,10 @@ export async function activate(ports: DhcpActivationPorts, goal: DhcpGoal, conte
   let refusal: Problem | null = null;
   const problem = await attemptStep(async () => {
     await files.ensureDirectory(dirname(server.config));
-    await files.replace(file.candidate, content.text);
-    refusal = await server.validate(file.candidate);
+    const written = files.write(file.candidate, content.text);
+    written.catch(() => undefined); // thrown below, when the check has ended
+    refusal = await server.validate({ path: file.candidate, goal, written });
+    await written;
     if (refusal !== null) {
       await files.remove(file.candidate);
       return refusal;
@@ -46,7 +48,7 @@ export async function activate(ports: DhcpActivationPorts, goal: DhcpGoal, conte
 /** Puts the file right under a server that runs the very same content. */
 export async function rewrite({ file, files }: DhcpActivationPorts, content: Content): Promise<Attempt> {
   const problem = await attemptStep(async () => {
-    await files.replace(file.candidate, content.text);
+    await files.write(file.candidate, content.text);
     await file.replaceByCandidate(content.digest);
     return null;
   });

@@ -1,13 +1,14 @@
 import {
   compileDhcpd,
   compileDhcpd6,
+  DhcpdWriter,
   enlistmentAddress,
   probeTargets,
-  renderDhcpdOctets,
   renderDhcpd6,
   type DesiredState,
   type Dhcpd6Config,
   type DhcpdConfig,
+  type DhcpdFile,
   type HostInterface,
   type OmapiSettings,
   type ProbeTarget,
@@ -23,6 +24,8 @@ export interface DhcpGoal {
   readonly pending: boolean;
   /** The file, or null: dhcpd should not run. */
   readonly text: string | Uint8Array | null;
+  /** The same in parts, where these can be checked by themselves. */
+  readonly file?: DhcpdFile;
   readonly links: readonly string[];
   /**
    * The links by name and index. dhcpd binds to the interface it finds at its start: one that was made anew under the same name is another, on
@@ -55,17 +58,26 @@ const KEEP = {
   generation: null,
 } as const;
 
+export interface DhcpdWriting {
+  readonly omapi?: OmapiSettings | null;
+  /** One that has written the last file does it quicker. */
+  readonly writer?: DhcpdWriter;
+}
+
 /** What dhcpd should run on IPv4, from the newest accepted desired state and from where this rack's subnets are attached. */
-export function dhcpdGoal(desired: DesiredState | null, attached: Attached | null, omapi: OmapiSettings | null = null): DhcpGoal {
+export function dhcpdGoal(
+  desired: DesiredState | null,
+  attached: Attached | null,
+  { omapi = null, writer = new DhcpdWriter() }: DhcpdWriting = {},
+): DhcpGoal {
   if (desired === null) return { ...KEEP, pending: false, problems: [] };
   if (attached === null) return { ...KEEP, pending: true, problems: [] };
   const compiled = compileDhcpd(desired, attached.local);
   if (!compiled.ok) return { ...KEEP, pending: false, problems: compiled.problems };
-  return {
-    ...runGoal(compiled.value, desired, attached),
-    text: compiled.value.interfaces.length === 0 ? null : renderDhcpdOctets(compiled.value, omapi),
-    enlistment: enlistmentAddresses(desired, attached.local),
-  };
+  const run = { ...runGoal(compiled.value, desired, attached), enlistment: enlistmentAddresses(desired, attached.local) };
+  if (compiled.value.interfaces.length === 0) return { ...run, text: null };
+  const file = writer.write(compiled.value, omapi);
+  return { ...run, text: file.octets, file };
 }
 
 /** The same on IPv6, where nobody is enlisted. */

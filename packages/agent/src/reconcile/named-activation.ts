@@ -139,7 +139,7 @@ async function start(ports: NamedPorts, goal: NamedGoal): Promise<ServiceInstanc
   const { paths } = ports;
   for (const address of goal.listen) {
     for (const protocol of ["udp", "tcp"] as const) {
-      const occupied = await checkPortFree(ports, { address, port: paths.port, protocol });
+      const occupied = await checkPortFree(ports.commands, { address, port: paths.port, protocol });
       if (occupied !== null) return occupied;
     }
   }

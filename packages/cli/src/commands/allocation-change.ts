@@ -6,11 +6,11 @@ import {
   deliverySchema,
   type AllocatedManyView,
   type AllocatedView,
+  printable,
 } from "@berth/core";
 import { changePath, withDryRun, type ChangeFlags } from "../arguments/dry-run.js";
 import { CliFailure, EXIT_USAGE, environmentFailure } from "../cli-failure.js";
 import type { CliContext } from "../cli-context.js";
-import { printable } from "../output/printable.js";
 import { formatFields } from "../output/table.js";
 import { warningFields } from "../output/warning-fields.js";
 

@@ -40,10 +40,10 @@ function columns(nowMs: number): readonly Column<AllocationView>[] {
     { title: "ADDRESS", cell: ({ address }) => address },
     { title: "NAME", cell: ({ name }) => name },
     { title: "KIND", cell: ({ kind }) => kind },
-    { title: "SUBNET", cell: ({ subnet }) => subnet },
+    { title: "SUBNET", cell: ({ subnet }) => subnet, wide: true },
     { title: "NIC", cell: ({ nics }) => nics.join(",") },
     { title: "MACHINE", cell: ({ machineId, owners }) => machineId ?? owners.join(",") },
-    { title: "DELIVERY", cell: ({ delivery }) => delivery },
+    { title: "DELIVERY", cell: ({ delivery }) => delivery, wide: true },
     { title: "WIRE", cell: ({ verification }) => verification },
     { title: "AGE", cell: ({ createdAt }) => formatAge(createdAt, nowMs) },
   ];

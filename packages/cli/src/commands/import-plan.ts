@@ -8,10 +8,10 @@ import {
   type AdoptPlan,
   type Problem,
   type SubnetCreate,
+  printable,
 } from "@berth/core";
 import type { CliContext } from "../cli-context.js";
 import { CliFailure, EXIT_REFUSED } from "../cli-failure.js";
-import { printable } from "../output/printable.js";
 import { withProgress } from "../output/progress.js";
 import { readImportFile } from "../transfer/read-import.js";
 import { sendImport } from "../transfer/send-import.js";

@@ -7,12 +7,12 @@ import {
   type ImportedMachine,
   type ImportedSubnetView,
   type ImportedView,
+  printable,
 } from "@berth/core";
 import type { CliContext } from "../cli-context.js";
 import { CliFailure, EXIT_REFUSED } from "../cli-failure.js";
 import type { ApiClient } from "../connection/api-client.js";
 import { withProgress } from "../output/progress.js";
-import { printable } from "../output/printable.js";
 import { formatTable, type Column } from "../output/table.js";
 import { readImport, readImportFile, type ImportFormat } from "../transfer/read-import.js";
 import { sendImport } from "../transfer/send-import.js";

@@ -90,7 +90,7 @@ function columns(nowMs: number): readonly Column<MachineView>[] {
     { title: "NIC", cell: ({ nics }) => nics.join(",") },
     { title: "RACK", cell: ({ rack }) => rack ?? "" },
     { title: "SEEN", cell: ({ seenAt }) => formatAge(seenAt, nowMs) },
-    { title: "ID", cell: ({ id }) => id ?? "" },
+    { title: "ID", cell: ({ id }) => id ?? "", wide: true },
   ];
 }
 

@@ -22,6 +22,6 @@ const COLUMNS: readonly Column<NetworkView>[] = [
   { title: "STATE", cell: ({ state }) => state },
   { title: "SUBNET", cell: ({ subnet }) => (subnet === null ? "" : String(subnet)) },
   { title: "RACKS", cell: ({ racks }) => racks.map(({ addresses, name }) => `${name} ${addresses.join(",")}`).join("; ") },
-  { title: "SEGMENT", cell: ({ segment }) => segment?.name ?? "" },
+  { title: "SEGMENT", cell: ({ segment }) => segment?.name ?? "", wide: true },
   { title: "DISCREPANCIES", cell: ({ discrepancies }) => discrepancies.join("; ") },
 ];

@@ -11,8 +11,8 @@ export function problemColumns(nowMs: number): readonly Column<CurrentProblem>[]
     { title: "CODE", cell: ({ code }) => code },
     { title: "AT", cell: ({ at }) => at },
     { title: "SINCE", cell: ({ since }) => formatAge(since, nowMs) },
-    { title: "MESSAGE", cell: ({ message }) => message },
-    { title: "REMEDY", cell: ({ remedy }) => remedy ?? "" },
+    { title: "MESSAGE", cell: ({ message }) => message, below: "" },
+    { title: "REMEDY", cell: ({ remedy }) => remedy ?? "", below: "remedy: " },
   ];
 }
 

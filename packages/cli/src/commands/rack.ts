@@ -38,15 +38,15 @@ export function rackCommands(program: Command, context: CliContext): void {
 function columns(nowMs: number): readonly Column<RackApiView>[] {
   return [
     { title: "NAME", cell: ({ name }) => name },
-    { title: "SITE", cell: ({ site }) => site },
+    { title: "SITE", cell: ({ site }) => site, wide: true },
     { title: "STATE", cell: rackState },
     { title: "ADDRESSES", cell: ({ addresses }) => addressesOf(addresses, "real").join(",") },
-    { title: "VIPS", cell: ({ addresses }) => addressesOf(addresses, "vip").join(",") },
+    { title: "VIPS", cell: ({ addresses }) => addressesOf(addresses, "vip").join(","), wide: true },
     { title: "SUBNETS", cell: ({ subnets }) => subnets.map(({ prefix }) => prefix).join(",") },
     { title: "DHCPD", cell: (rack) => daemonState(rack, "dhcpd") },
-    { title: "DHCPD6", cell: (rack) => daemonState(rack, "dhcpd6") },
+    { title: "DHCPD6", cell: (rack) => daemonState(rack, "dhcpd6"), wide: true },
     { title: "NAMED", cell: (rack) => daemonState(rack, "named") },
-    { title: "GENERATION", cell: generationText },
+    { title: "GENERATION", cell: generationText, wide: true },
     { title: "LEASES", cell: ({ leasesInUse }) => String(leasesInUse) },
     { title: "PROBLEMS", cell: (rack) => String(allProblems(rack).length) },
     { title: "SEEN", cell: ({ lastSeenAt }) => formatAge(lastSeenAt, nowMs) },
@@ -105,8 +105,8 @@ const OWN_PROBLEM_COLUMNS: readonly Column<ReturnType<typeof allProblems>[number
   { title: "SOURCE", cell: ({ source }) => source },
   { title: "CODE", cell: ({ code }) => code },
   { title: "AT", cell: ({ at }) => at },
-  { title: "MESSAGE", cell: ({ message }) => message },
-  { title: "REMEDY", cell: ({ remedy }) => remedy ?? "" },
+  { title: "MESSAGE", cell: ({ message }) => message, below: "" },
+  { title: "REMEDY", cell: ({ remedy }) => remedy ?? "", below: "remedy: " },
 ];
 
 const LINK_COLUMNS: readonly Column<RackApiView["links"][number]>[] = [

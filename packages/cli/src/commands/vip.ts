@@ -34,10 +34,10 @@ function columns(nowMs: number): readonly Column<VipView>[] {
     { title: "HOLDER", cell: ({ holders }) => holders.map(holderText).join(", ") || "nobody" },
     { title: "SINCE", cell: ({ holders }) => holders.map(({ since }) => formatAge(since, nowMs)).join(", ") },
     { title: "MOVES", cell: ({ moves }) => String(moves) },
-    { title: "LAST-MOVE", cell: ({ lastMove }) => (lastMove === null ? "" : moveText(lastMove)) },
+    { title: "LAST-MOVE", cell: ({ lastMove }) => (lastMove === null ? "" : moveText(lastMove)), wide: true },
     { title: "SUBNET", cell: ({ subnet }) => subnet ?? "" },
     { title: "OWNER", cell: ({ owner }) => owner ?? "" },
-    { title: "WHY", cell: ({ reasons }) => reasons.join("; ") },
+    { title: "WHY", cell: ({ reasons }) => reasons.join("; "), wide: true },
   ];
 }
 

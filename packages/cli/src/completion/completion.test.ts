@@ -45,7 +45,7 @@ describe("bash completion", () => {
     [["berth", "subnet", "create", "--mode", "l"], ["link-local"]],
     [
       ["berth", "rack", "list", "-o", ""],
-      ["table", "json", "yaml"],
+      ["table", "wide", "json", "yaml"],
     ],
     [["berth", "machine", "enroll", "--name", "x"], []],
     [["berth", "lease", "list", "--s"], ["--state"]],

@@ -1,11 +1,17 @@
+import { isPrintable, printableDocument } from "@berth/core";
 import { Document, Scalar, visit } from "yaml";
-import { isPrintable, printableDocument } from "./printable.js";
 
-export const FORMATS = ["table", "json", "yaml"] as const;
+export const FORMATS = ["table", "wide", "json", "yaml"] as const;
 export type Format = (typeof FORMATS)[number];
+/** For programs; the others are for people. */
+export type DocumentFormat = "json" | "yaml";
+
+export function isDocument(format: Format): format is DocumentFormat {
+  return format === "json" || format === "yaml";
+}
 
 /** JSON or YAML of a value; every character that a terminal acts upon is an escape, which both languages read back. */
-export function formatDocument(value: unknown, format: Exclude<Format, "table">): string {
+export function formatDocument(value: unknown, format: DocumentFormat): string {
   if (format === "json") return `${printableDocument(JSON.stringify(value, null, 2))}\n`;
   return yamlText(value, "1.2");
 }

@@ -1,6 +1,6 @@
+import { printable } from "@berth/core";
 import { describe, expect, it } from "vitest";
 import { formatAge } from "./age.js";
-import { printable } from "./printable.js";
 import { printProblems } from "./print-failure.js";
 import { formatTable } from "./table.js";
 
@@ -19,6 +19,23 @@ describe("formatTable", () => {
       columns,
     );
     expect(text).toBe("A      LONG\ngrün   x\n-      y\nz      -\n");
+  });
+
+  it("puts sentences under their row, and what few look for nowhere; a wide table has all as columns", () => {
+    const columns = [
+      { title: "CODE", cell: ([code]: readonly string[]) => code ?? "" },
+      { title: "MESSAGE", cell: ([, message]: readonly string[]) => message ?? "", below: "" },
+      { title: "REMEDY", cell: ([, , remedy]: readonly string[]) => remedy ?? "", below: "remedy: " },
+      { title: "ID", cell: () => "7", wide: true as const },
+    ];
+    const problems = [
+      ["odd", "it is odd", "look"],
+      ["even", "it is even", ""],
+    ];
+    expect(formatTable(problems, columns)).toBe("CODE\nodd\n    it is odd\n    remedy: look\neven\n    it is even\n");
+    expect(formatTable(problems, columns, true)).toBe(
+      "CODE   MESSAGE      REMEDY   ID\nodd    it is odd    look     7\neven   it is even   -        7\n",
+    );
   });
 });
 

@@ -1,6 +1,6 @@
+import { printable } from "@berth/core";
 import type { Problem } from "@berth/core";
 import type { TextSink } from "../cli-ports.js";
-import { printable } from "./printable.js";
 
 const RED = "\u001b[31m";
 const PLAIN = "\u001b[39m";

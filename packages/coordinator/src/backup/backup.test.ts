@@ -49,9 +49,11 @@ async function fill(machines: number): Promise<void> {
   await store.settings.set("region", "ä \u0000 \n");
 }
 
+/** All but the entry of the audit log that tells of the restore. */
 async function everything(of: Store): Promise<unknown> {
   const { content } = await of.ledger.load();
-  return [content, await of.racks.list(), await of.settings.get("region"), await of.audit.list(0, 1000), await of.plans.load()];
+  const audit = (await of.audit.list(0, 1000)).filter(({ action }) => action !== "restore-region");
+  return [content, await of.racks.list(), await of.settings.get("region"), audit, await of.plans.load()];
 }
 
 test("a backup of a region in use is restored into a new folder, all of it", async () => {
@@ -68,6 +70,23 @@ test("a backup of a region in use is restored into a new folder, all of it", asy
   const ledger = await openLedger({ ...ports, store, racks: () => [] });
   expect(await ledger.enroll({ nics: [nic(2)], subnet: "1" })).toMatchObject({ ok: true, value: { created: false } });
   expect(await ledger.enroll({ nics: [nic(99)], subnet: "1" })).toMatchObject({ ok: true, value: { created: true } });
+});
+
+test("a reader of events who saw more than the backup has is told of the restore, and no number is used twice", async () => {
+  await fill(3);
+  const file = join(folder, "region.backup");
+  await writeBackup(placeOf("first"), file, systemClock);
+  const ledger = await openLedger({ ...ports, store, racks: () => [] });
+  for (let number = 50; number < 60; number++) await ledger.enroll({ nics: [nic(number)], subnet: "1" });
+  const [lost] = await store.audit.newest({ before: null, actor: null, action: null, limit: 1 });
+  await restoreBackup(placeOf("second"), file, systemClock);
+  await store.close();
+  store = await createSqliteStore(join(folder, "second"), ports);
+  const restored = await openLedger({ ...ports, store, racks: () => [] });
+  await restored.enroll({ nics: [nic(99)], subnet: "1" });
+  const read = await store.audit.list(lost?.number ?? 0, 10);
+  expect(read.map(({ action }) => action)).toEqual(["restore-region", "enroll-machine"]);
+  expect(read[0]).toMatchObject({ actor: "berth-coordinator", detail: { backup: expect.any(String) as unknown } });
 });
 
 test("a backup taken while machines are enrolled is one moment: no allocation without its machine", async () => {

@@ -1,10 +1,11 @@
 import { EnvironmentError, type Clock } from "@berth/host";
 import SqliteDatabase, { type Database } from "better-sqlite3";
-import { CompiledQuery, Kysely, sql, SqliteDialect } from "kysely";
+import { CompiledQuery, Kysely, sql } from "kysely";
 import { existsSync } from "node:fs";
 import { openFolder, sqliteFile } from "../store/open-sqlite.js";
 import { PostgresDatabase } from "../store/postgres/postgres-database.js";
 import { postgresError } from "../store/postgres/postgres-error.js";
+import { sqliteDialect } from "../store/sqlite-dialect.js";
 import { storeError } from "../store/store-error.js";
 import type { Tables } from "../store/tables.js";
 import type { Row } from "./backup-format.js";
@@ -88,7 +89,7 @@ function momentOf(file: string): Database {
 }
 
 function sqliteRegion(sqlite: Database, shown: string): RegionDatabase {
-  const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) });
+  const query = new Kysely<Tables>({ dialect: sqliteDialect(sqlite) });
   return {
     query,
     shown,

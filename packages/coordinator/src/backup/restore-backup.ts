@@ -10,6 +10,8 @@ import { readBackup } from "./read-backup.js";
 import { openRegion, type RegionDatabase, type RegionPlace } from "./region-database.js";
 
 const GATHER_MAX = 50;
+/** More changes than a region makes between a backup and its loss. */
+const NUMBERS_LOST_MAX = 1_000_000;
 /** The store's word for a constraint that does not hold; nobody else writes here. */
 const CONFLICT = "store-conflict";
 
@@ -23,7 +25,7 @@ export async function restoreBackup(place: RegionPlace, path: string, clock: Clo
   try {
     await refuseNewer(region.query, region.shown);
     await refuseFull(region);
-    return await fill(region, header, path);
+    return await fill({ region, header, path, clock });
   } catch (cause) {
     const named = region.named(cause);
     throw named instanceof EnvironmentError && named.code === CONFLICT ? foreign(path, "its rows contradict each other") : named;
@@ -44,7 +46,14 @@ export async function examineBackup(path: string): Promise<BackupHeader & { read
   return { ...(found as BackupHeader), rows };
 }
 
-async function fill(region: RegionDatabase, header: BackupHeader, path: string): Promise<number> {
+interface Filling {
+  readonly region: RegionDatabase;
+  readonly header: BackupHeader;
+  readonly path: string;
+  readonly clock: Clock;
+}
+
+async function fill({ region, header, path, clock }: Filling): Promise<number> {
   // The rows are of the schema that the backup was made with; what came later is done to them as to any older database.
   await bringTo(region, header);
   const columns = await region.columns();
@@ -57,6 +66,7 @@ async function fill(region: RegionDatabase, header: BackupHeader, path: string):
     const count = await readBackup(path, { header: () => Promise.resolve(), row: (table, row) => filling.add(table, row) });
     await filling.flush();
     if (!filling.filled.has("ledger")) throw foreign(path, "it has no ledger");
+    await recordRestore(transaction, header, clock.now());
     await region.continueNumbers(transaction);
     if (hasHead) await renewHead(transaction);
     return count;
@@ -64,6 +74,24 @@ async function fill(region: RegionDatabase, header: BackupHeader, path: string):
   throwMigration(region, await new Migrator({ db: region.query, provider: migrations }).migrateToLatest());
   if (!hasHead) await renewHead(region.query);
   return rows;
+}
+
+/**
+ * The entry of the audit log that says so. It leaves the numbers out that the lost history may have used: a reader of events who has those goes on
+ * here, and is told that what came after the backup is gone.
+ */
+async function recordRestore(transaction: Transaction<Tables>, { at, version }: BackupHeader, now: number): Promise<void> {
+  const { last } = await transaction
+    .selectFrom("audit")
+    .select(({ fn }) => fn.max("number").as("last"))
+    .executeTakeFirstOrThrow();
+  const backup = new Date(at).toISOString();
+  const detail = JSON.stringify({ backup, version });
+  const entry = { number: Number(last ?? 0) + NUMBERS_LOST_MAX, at: now, actor: "berth-coordinator", action: "restore-region" };
+  await transaction
+    .insertInto("audit")
+    .values({ ...entry, subject: `backup of ${backup}`, detail })
+    .execute();
 }
 
 /** No coordinator that knew another history takes this one for a continuation of it. */

@@ -117,11 +117,17 @@ export class CommitQueue {
   private async run(): Promise<void> {
     while (this.waiting.length > 0 || this.heard > this.revision) {
       await new Promise((resolve) => setImmediate(resolve));
-      const group = this.waiting.slice(0, GROUP_MAX);
-      this.waiting = this.waiting.slice(GROUP_MAX);
+      const group = this.take(GROUP_MAX);
       if ((await this.follow(group)) && group.length > 0) await this.commit(group);
     }
     this.running = null;
+  }
+
+  /** The next so many, in the order in which they came. */
+  private take(count: number): readonly Waiting[] {
+    const group = this.waiting.slice(0, count);
+    this.waiting = this.waiting.slice(count);
+    return group;
   }
 
   /** Takes over what others committed; false, and the group is told why, when the store does not say it. */
@@ -133,9 +139,9 @@ export class CommitQueue {
       for (let isAll = false; !isAll; ) {
         const news = await shared.news();
         if (news === null) break;
-        if ("content" in news) this.state.reset(news.content);
+        if ("state" in news) this.state.reset(news.state);
         else for (const change of news.changes) this.state.apply(change);
-        this.committed(news.revision, "content" in news ? null : news.changes);
+        this.committed(news.revision, "state" in news ? null : news.changes);
         isAll = "isAll" in news && news.isAll;
       }
       this.failing = false;
@@ -172,7 +178,9 @@ export class CommitQueue {
         this.inFlight = [];
         if (this.ports.store.shared !== null) this.heard = Number.POSITIVE_INFINITY; // it may have come through all the same
         if (behind < BEHIND_MAX && isBehind(error)) {
-          if (await this.follow(group)) await this.commit(group, behind + 1);
+          // Whoever came meanwhile goes along: a commit that had to wait for others costs the same for all of them.
+          const all = [...group, ...this.take(GROUP_MAX - group.length)];
+          if (await this.follow(all)) await this.commit(all, behind + 1);
           return;
         }
         return this.fail(decided, error);

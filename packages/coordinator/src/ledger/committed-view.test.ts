@@ -20,7 +20,7 @@ function held(): { store: Pick<Store, "ledger">; hold: () => void; next: () => P
     if (failing) throw new Error("the disk is gone");
     return ledger.commit(changes, audit);
   };
-  const store = { ledger: { load: () => ledger.load(), commit, shared: null } };
+  const store = { ledger: { load: () => ledger.load(), loadState: () => ledger.loadState(), commit, shared: null } };
   return { store, hold: () => void (holding = true), next: () => new Promise((resolve) => waiting.push(resolve)) };
 }
 

@@ -1,5 +1,4 @@
 import {
-  LedgerState,
   nextAddresses,
   type IpAddress,
   type ObservedHolder,
@@ -34,8 +33,7 @@ export interface LedgerPorts {
 
 /** Loads the ledger from the store and answers for it from then on. Only one may be open on a store; where coordinators share a database each has a store of its own. */
 export async function openLedger(ports: LedgerPorts): Promise<Ledger> {
-  const { revision, content } = await ports.store.ledger.load();
-  const state = new LedgerState(content);
+  const { revision, state } = await ports.store.ledger.loadState();
   const view = new CommittedView(state, revision);
   const queue = new CommitQueue({ state, revision }, { ...ports, store: ports.store.ledger }, (next, changes) =>
     view.committed(next, changes),

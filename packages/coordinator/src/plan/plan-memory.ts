@@ -10,6 +10,10 @@ export class PlanMemory {
     return this.desired.get(rackId)?.state ?? null;
   }
 
+  recordOf(rackId: string): DesiredRecord | null {
+    return this.desired.get(rackId) ?? null;
+  }
+
   *states(): Iterable<DesiredState> {
     for (const { state } of this.desired.values()) yield state;
   }
@@ -22,10 +26,9 @@ export class PlanMemory {
    * The number for a content: null while it is the one the rack was given last. A rack that accepted a higher number than this store knows
    * (the data folder was restored from a backup) gets one above that, else it would refuse every state from now on.
    */
-  nextGeneration(rackId: string, digest: string, accepted: number): number | null {
-    const last = this.desired.get(rackId);
-    const known = last?.state.generation ?? 0;
-    if (last?.digest === digest && known >= accepted) return null;
+  nextGeneration(rackId: string, isAsLast: boolean, accepted: number): number | null {
+    const known = this.desired.get(rackId)?.state.generation ?? 0;
+    if (isAsLast && known >= accepted) return null;
     return Math.max(known, accepted) + 1;
   }
 

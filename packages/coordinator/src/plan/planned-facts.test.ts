@@ -1,12 +1,16 @@
-import { ipAddress, planRacks, slicesIn, ZoneComposer, type PlanSources, type RackView } from "@berth/core";
+import { canonicalJson, ipAddress, planRacks, slicesIn, ZoneComposer, type PlanSources, type RackView } from "@berth/core";
 import { silentLog } from "@berth/host";
 import { createFakeClock } from "@berth/host/fakes";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { leaseOf, MINUTE, nic, NOON, rackOf } from "../../../../test/fixtures/alloc/build.js";
+import type { Ledger } from "../ledger/ledger.js";
 import { openLedger } from "../ledger/open-ledger.js";
+import { desiredRecordOf, type DesiredRow } from "../store/desired-rows.js";
+import type { DesiredRecord } from "../store/store.js";
 import { createMemoryStore, MemoryDisk } from "../store/memory-store.js";
-import { ContentDigests } from "./content-digest.js";
+import { PlanMemory } from "./plan-memory.js";
+import { PlanNumbers } from "./plan-numbers.js";
 import { PlannedFacts } from "./planned-facts.js";
 
 const machine = fc.integer({ min: 1, max: 9 });
@@ -25,6 +29,7 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("lease" as const), address: fc.integer({ min: 1, max: 30 }), machine }),
   },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("restart" as const) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -41,6 +46,8 @@ async function setUp() {
   await ledger.createSubnet({ prefix: "10.0.3.0/27", domain: "b.example", mode: "static" });
   const take = async (next: Step): Promise<unknown> => {
     switch (next.kind) {
+      case "restart":
+        return null;
       case "enroll":
         return ledger.enroll({ nics: [nic(next.machine)], subnet: next.subnet, name: next.named ? `n${next.machine}` : null });
       case "release":
@@ -62,15 +69,36 @@ async function setUp() {
   return { clock, ledger, racks, take };
 }
 
-test("plans from what was kept of the ledger are those from the whole of it, and their digests too", async () => {
+const SITE = "default";
+
+function planning(ledger: Ledger, memory: PlanMemory) {
+  return { facts: new PlannedFacts(ledger), composer: new ZoneComposer(), memory, numbers: new PlanNumbers(memory) };
+}
+
+/** What a store gives back of it. */
+function reloaded(memory: PlanMemory): PlanMemory {
+  const records = [...memory.states()].flatMap(({ rack }) => memory.recordOf(rack) ?? []);
+  const again = new PlanMemory();
+  const serials = [...memory.serialsOf(SITE)].map(([origin, number]) => ({ site: SITE, origin, ...number }));
+  again.keep(records.map(rowOf).map(desiredRecordOf), serials);
+  expect([...again.states()]).toEqual([...memory.states()]);
+  return again;
+}
+
+function rowOf({ whole, state, digest, change }: DesiredRecord): DesiredRow {
+  if (change === null) return { state: JSON.stringify(state), digest, change: null, change_digest: null };
+  return { state: JSON.stringify(whole), digest: change.base.digest, change: JSON.stringify(change), change_digest: digest };
+}
+
+test("plans from what was kept of the ledger are those from the whole of it, and get a new number exactly when they differ from the last, over restarts", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const { clock, ledger, racks, take } = await setUp();
-      const facts = new PlannedFacts(ledger);
+      let { facts, composer, memory, numbers } = planning(ledger, new PlanMemory());
       ledger.onChange((changes) => facts.forget(changes));
-      const [composer, digests] = [new ZoneComposer(), new ContentDigests()];
       for (const next of steps) {
         await take(next);
+        if (next.kind === "restart") ({ facts, composer, memory, numbers } = planning(ledger, reloaded(memory)));
         await clock.advance(MINUTE);
         const rest = {
           subnets: ledger.subnets(),
@@ -84,12 +112,18 @@ test("plans from what was kept of the ledger are those from the whole of it, and
         const kept = plan({ facts, composer });
         const whole = plan({ allocations: ledger.allocations(), quarantines: ledger.quarantines() });
         expect(kept).toEqual(whole);
-        for (const [index, { racks: contents, zones }] of kept.sites.entries())
+        const before = new Map([...memory.states()].map((state) => [state.rack, state]));
+        const { desired, serials } = numbers.number(kept, racks(), clock.now());
+        memory.keep(desired, serials);
+        for (const { racks: contents, zones } of whole.sites)
           for (const content of contents) {
-            const digest = digests.of(content.rack, { ...content, zones });
-            const fresh = whole.sites[index];
-            const same = fresh?.racks.find(({ rack }) => rack === content.rack);
-            expect(digest).toBe(new ContentDigests().of(content.rack, { ...same, zones: fresh?.zones }));
+            const [last, state] = [before.get(content.rack), memory.stateOf(content.rack)];
+            if (state === null) throw new Error("every rack has a state");
+            expect(state).toMatchObject({ ...content, zones });
+            expect(state.zones).toHaveLength(zones.length);
+            const isSame =
+              last !== undefined && canonicalJson({ ...last, generation: 0 }) === canonicalJson({ ...state, generation: 0 });
+            expect(state.generation).toBe((last?.generation ?? 0) + (isSame ? 0 : 1));
           }
       }
     }),

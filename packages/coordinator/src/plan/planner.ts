@@ -1,9 +1,7 @@
 import {
-  numberZones,
   pairsIn,
   planRacks,
   prefixContains,
-  shareParts,
   slicesIn,
   ZoneComposer,
   type DesiredState,
@@ -17,9 +15,9 @@ import {
 } from "@berth/core";
 import { describeError, EnvironmentError, type Clock, type Log } from "@berth/host";
 import type { Ledger } from "../ledger/ledger.js";
-import type { DesiredRecord, SerialRecord, Store } from "../store/store.js";
-import { ContentDigests } from "./content-digest.js";
+import type { Store } from "../store/store.js";
 import { PlanMemory } from "./plan-memory.js";
+import { PlanNumbers } from "./plan-numbers.js";
 import { PlannedFacts, type PlannedLedger } from "./planned-facts.js";
 import { Wakeup } from "./wakeup.js";
 import { Withdrawals } from "./withdrawals.js";
@@ -73,7 +71,7 @@ class LedgerPlanner implements Planner {
   readonly #ports: PlannerPorts;
   readonly #memory: PlanMemory;
   readonly #wakeup: Wakeup;
-  readonly #digests = new ContentDigests();
+  readonly #numbers: PlanNumbers;
   readonly #composer = new ZoneComposer();
   readonly #facts: PlannedFacts;
   readonly #withdrawals = new Withdrawals();
@@ -86,6 +84,7 @@ class LedgerPlanner implements Planner {
     this.#ports = ports;
     this.#facts = new PlannedFacts(ports.ledger);
     this.#memory = memory;
+    this.#numbers = new PlanNumbers(memory);
     this.#wakeup = new Wakeup(ports.clock);
   }
 
@@ -166,7 +165,7 @@ class LedgerPlanner implements Planner {
     const plan = planRacks({ ...sources, ...merged }, slicesIn(before), pairsIn(before));
     this.#problems = plan.problems;
     this.#noteAhead(views);
-    const { desired, serials } = this.#number(plan, views, now);
+    const { desired, serials } = this.#numbers.number(plan, views, now);
     if (desired.length > 0 || serials.length > 0) await store.plans.save(desired, serials);
     this.#memory.keep(desired, serials);
     this.#noteWithdrawals(plan, views, now);
@@ -189,28 +188,6 @@ class LedgerPlanner implements Planner {
       if (known > 0 && accepted > known) this.#ahead.set(id, aheadProblem(name, { accepted, known }));
     }
     for (const id of this.#ahead.keys()) if (!racks.some((rack) => rack.id === id)) this.#ahead.delete(id);
-  }
-
-  /** What differs from the last time, with its new numbers. */
-  #number(plan: RegionPlan, racks: readonly RackView[], now: number): { desired: DesiredRecord[]; serials: SerialRecord[] } {
-    const accepted = new Map(racks.map((rack) => [rack.id, rack.accepted]));
-    const desired: DesiredRecord[] = [];
-    const serials: SerialRecord[] = [];
-    for (const { site, zones: unnumbered, racks: contents } of plan.sites) {
-      const { zones, changed } = numberZones(unnumbered, this.#memory.serialsOf(site), {
-        digest: (zone) => this.#digests.of(`zone ${site} ${zone.origin}`, zone),
-        now,
-      });
-      for (const [origin, number] of changed) serials.push({ site, origin, ...number });
-      for (const content of contents) {
-        const digest = this.#digests.of(`rack ${content.rack}`, { ...content, zones });
-        const generation = this.#memory.nextGeneration(content.rack, digest, accepted.get(content.rack) ?? 0);
-        if (generation === null) continue;
-        const state = shareParts(this.#memory.stateOf(content.rack), { ...content, generation, zones: [...zones] });
-        desired.push({ state, digest });
-      }
-    }
-    return { desired, serials };
   }
 }
 

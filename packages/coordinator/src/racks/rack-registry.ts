@@ -1,6 +1,7 @@
 import {
   assert,
   emptyReportedFacts,
+  RackLeases,
   mergeObservation,
   type Observation,
   type Problem,
@@ -49,6 +50,8 @@ export interface RackRegistry {
 interface Entry {
   record: RackRecord;
   readonly facts: ReportedFacts;
+  /** What it looks like, until something of it changes. */
+  view: RackView | null;
   connection: number | null;
   lastSeenAt: number | null;
   /** The stream whose leases are merged up to `sequence`; null until a snapshot of it is complete. */
@@ -71,6 +74,10 @@ class KnownRacks implements RackRegistry {
   readonly #ports: RackRegistryPorts;
   readonly #entries: Map<string, Entry>;
   readonly #listeners = new Set<(id: string) => void>();
+  /** In the order of their names, until a rack comes, goes or is renamed. */
+  #ordered: readonly Entry[] | null = null;
+  /** Every request asks for all racks, far more often than one of them changes. */
+  #views: readonly RackView[] | null = null;
 
   constructor(ports: RackRegistryPorts, entries: Map<string, Entry>) {
     this.#ports = ports;
@@ -78,7 +85,9 @@ class KnownRacks implements RackRegistry {
   }
 
   views(): readonly RackView[] {
-    return [...this.#entries.values()].sort((a, b) => (a.record.name < b.record.name ? -1 : 1)).map(viewOf);
+    this.#ordered ??= [...this.#entries.values()].sort((a, b) => (a.record.name < b.record.name ? -1 : 1));
+    this.#views ??= this.#ordered.map(viewOf);
+    return this.#views;
   }
 
   view(id: string): RackView | null {
@@ -99,18 +108,21 @@ class KnownRacks implements RackRegistry {
     const entry = this.#entries.get(record.id);
     if (entry === undefined) this.#entries.set(record.id, newEntry(record));
     else entry.record = record;
+    this.#ordered = null;
     this.#changed(record.id);
   }
 
   async remove(id: string): Promise<boolean> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return false;
+    this.#ordered = null;
     this.#entries.delete(id); // first, so that its session ends and no report of it is queued behind the removal
     this.#changed(id);
     try {
       await this.#ports.store.racks.remove(id);
     } catch (error) {
       this.#entries.set(id, entry);
+      this.#ordered = null;
       this.#changed(id);
       throw error;
     }
@@ -133,6 +145,7 @@ class KnownRacks implements RackRegistry {
 
   heard(id: string): void {
     this.#known(id).lastSeenAt = this.#ports.clock.now();
+    this.#forgetView(id);
   }
 
   observe(id: string, observation: Observation): readonly Problem[] {
@@ -165,6 +178,7 @@ class KnownRacks implements RackRegistry {
           after.facts.interfaces = before.facts.interfaces;
         this.#entries.set(id, after);
       }
+      this.#ordered = null;
       this.#changed(id);
     }
   }
@@ -175,7 +189,14 @@ class KnownRacks implements RackRegistry {
   }
 
   #changed(id: string): void {
+    this.#forgetView(id);
     for (const listener of this.#listeners) listener(id);
+  }
+
+  #forgetView(id: string): void {
+    this.#views = null;
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) entry.view = null;
   }
 
   #known(id: string): Entry {
@@ -194,7 +215,7 @@ async function loadEntries(store: RackRegistryPorts["store"]): Promise<Map<strin
     if (report !== undefined) {
       entry.facts.interfaces = report.interfaces;
       entry.facts.interfacesAt = report.interfacesAt;
-      entry.facts.leases = new Map(report.leases.map((lease) => [lease.address, lease]));
+      entry.facts.leases = RackLeases.from(report.leases);
     }
     entries.set(record.id, entry);
   }
@@ -230,10 +251,14 @@ function observe(
 }
 
 function newEntry(record: RackRecord): Entry {
-  return { record, facts: emptyReportedFacts(), connection: null, lastSeenAt: null, stream: "", sequence: null };
+  return { record, facts: emptyReportedFacts(), view: null, connection: null, lastSeenAt: null, stream: "", sequence: null };
 }
 
-function viewOf({ record, facts, connection, lastSeenAt }: Entry): RackView {
+function viewOf(entry: Entry): RackView {
+  return (entry.view ??= newView(entry));
+}
+
+function newView({ record, facts, connection, lastSeenAt }: Entry): RackView {
   const { id, name, site, joinedAt } = record;
   const { staged: _, ...reported } = facts;
   return { id, name, site, joinedAt, connected: connection !== null, lastSeenAt, ...reported };

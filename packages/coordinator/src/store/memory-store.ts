@@ -2,6 +2,7 @@ import {
   answerKey,
   compareAddresses,
   EMPTY_LEDGER,
+  LedgerState,
   prefixContains,
   prefixNetwork,
   type AddressFacts,
@@ -75,7 +76,7 @@ export function createMemoryStore(disk: MemoryDisk = new MemoryDisk()): Store {
       load: () => guard.read(() => ({ desired: copy([...disk.desired.values()]), serials: copy([...disk.serials.values()]) })),
       save: (desired, serials) =>
         guard.write(() => {
-          for (const record of copy(desired)) disk.desired.set(record.state.rack, record);
+          for (const record of copy(desired)) disk.desired.set(record.state.rack, fitting(record, disk.desired));
           for (const record of copy(serials)) disk.serials.set(`${record.site} ${record.origin}`, record);
         }),
     },
@@ -145,6 +146,7 @@ function copy<T>(value: T): T {
 function memoryLedger(disk: MemoryDisk, guard: Guard): LedgerStore {
   return {
     load: () => guard.read(() => ({ revision: disk.revision, content: copy(disk.ledger) })),
+    loadState: () => guard.read(() => ({ revision: disk.revision, state: new LedgerState(disk.ledger) })),
     commit: (changes, audit) =>
       guard.write(() => {
         let content = disk.ledger;
@@ -350,4 +352,13 @@ function memoryApiTokens(disk: MemoryDisk, guard: Guard): ApiTokenStore {
       }),
     remove: (id) => guard.write(() => void disk.apiTokens.delete(id)),
   };
+}
+
+/** A change that does not begin with the state that is there whole is no use. */
+function fitting(record: DesiredRecord, saved: ReadonlyMap<string, DesiredRecord>): DesiredRecord {
+  const there = saved.get(record.state.rack);
+  const base = record.change?.base;
+  const digest = there?.change?.base.digest ?? there?.digest;
+  if (base === undefined || (base.generation === there?.whole.generation && base.digest === digest)) return record;
+  return { ...record, whole: record.state, change: null };
 }

@@ -1,5 +1,6 @@
 import type { Migration, MigrationProvider } from "kysely";
 import { apiTokenSchema } from "./api-token-schema.js";
+import { desiredChangeSchema } from "./desired-change-schema.js";
 import { firstSchema } from "./first-schema.js";
 import { namesSchema } from "./names-schema.js";
 import { tokenReplaces } from "./token-replaces.js";
@@ -20,6 +21,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   "0007-subnet-dhcp": { up: subnetDhcpSchema },
   "0008-wire": { up: wireSchema },
   "0009-wire-saves": { up: wireSavesSchema },
+  "0010-desired-change": { up: desiredChangeSchema },
 };
 
 export const migrationNames: readonly string[] = Object.keys(MIGRATIONS).sort();

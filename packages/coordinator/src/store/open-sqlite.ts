@@ -1,10 +1,11 @@
 import { EnvironmentError, errnoOf, type Clock, type Log } from "@berth/host";
 import SqliteDatabase, { type Database } from "better-sqlite3";
-import { Kysely, SqliteDialect } from "kysely";
+import { Kysely } from "kysely";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { migrate } from "./migrate.js";
 import { SqliteConnection } from "./sqlite-connection.js";
+import { sqliteDialect } from "./sqlite-dialect.js";
 import { storeError } from "./store-error.js";
 import type { Tables } from "./tables.js";
 
@@ -36,7 +37,7 @@ export interface OpenFolder {
  */
 export async function openSqlite(folder: string, ports: StorePorts): Promise<OpenFolder> {
   const { sqlite, file, close: closeFolder } = openFolder(folder);
-  const query = new Kysely<Tables>({ dialect: new SqliteDialect({ database: sqlite }) });
+  const query = new Kysely<Tables>({ dialect: sqliteDialect(sqlite) });
   try {
     await migrate(query, { shown: file, log: ports.log, named: (cause) => storeError(cause, file, "write") });
     const connection = new SqliteConnection(sqlite, query);

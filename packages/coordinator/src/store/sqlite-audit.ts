@@ -1,9 +1,11 @@
+import { PAGE_ITEMS_MAX } from "@berth/core";
 import type { Insertable, Selectable } from "kysely";
 import type { SqliteConnection } from "./sqlite-connection.js";
 import type { AuditEntry, AuditRecord, AuditStore } from "./store.js";
 import type { Tables } from "./tables.js";
 
-export const AUDIT_LIST_MAX = 1000;
+/** A page of the API, and one entry more that says whether another follows. */
+export const AUDIT_LIST_MAX = PAGE_ITEMS_MAX + 1;
 
 export function auditRow(entry: AuditEntry): Insertable<Tables["audit"]> {
   const { at, actor, action, subject } = entry;

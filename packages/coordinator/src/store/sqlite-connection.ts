@@ -34,6 +34,14 @@ export class SqliteConnection {
     });
   }
 
+  /** The same row by row, so that there is never more than one of them. Nothing may be changed meanwhile. */
+  each(query: Compilable, take: (row: never) => void): void {
+    this.attempt("read", () => {
+      const { sql, parameters } = query.compile();
+      for (const row of this.prepare(sql).iterate(...parameters)) take(row as never);
+    });
+  }
+
   /** Runs a change; answers how many rows it touched. Only inside {@link SqliteConnection.transaction}. */
   run(query: Compilable): number {
     const { sql, parameters }: CompiledQuery = query.compile();

@@ -1,13 +1,6 @@
-import { assert, type HardwareAddress, type LedgerContent } from "@berth/core";
-import {
-  allocationFromRow,
-  keptAnswerFromRow,
-  machineFromRow,
-  nameRecordFromRow,
-  quarantineFromRow,
-  reservationFromRow,
-  subnetFromRow,
-} from "./ledger-rows.js";
+import { assert } from "@berth/core";
+import { contentSink, stateSink, type LedgerSink } from "./ledger-sink.js";
+import { ledgerQuestions } from "./read-ledger.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
 import { auditRow } from "./sqlite-audit.js";
 import { SqliteLedgerWriter } from "./sqlite-ledger-writer.js";
@@ -18,7 +11,18 @@ export function sqliteLedger(connection: SqliteConnection): LedgerStore {
   const ledgerRow = connection.query.updateTable("ledger").set((row) => ({ revision: row("revision", "+", 1) }));
   const nextRevision = connection.constant(ledgerRow.returning("revision"));
   return {
-    load: () => new Promise((resolve) => resolve(loadLedger(connection))),
+    load: () =>
+      new Promise((resolve) => {
+        const { content, sink } = contentSink();
+        const revision = readLedger(connection, sink);
+        resolve({ revision, content: content() });
+      }),
+    loadState: () =>
+      new Promise((resolve) => {
+        const { sink, state } = stateSink();
+        const revision = readLedger(connection, sink);
+        resolve({ revision, state });
+      }),
     commit: (changes, audit) =>
       new Promise((resolve) => {
         const revision = connection.transaction(() => {
@@ -32,34 +36,14 @@ export function sqliteLedger(connection: SqliteConnection): LedgerStore {
   };
 }
 
-function loadLedger(connection: SqliteConnection): { revision: number; content: LedgerContent } {
+function readLedger(connection: SqliteConnection, sink: LedgerSink): number {
   const { query } = connection;
   const [ledger] = connection.all(query.selectFrom("ledger").selectAll());
   assert(ledger !== undefined, "the ledger has lost its row");
-  const nics = connection.all(query.selectFrom("nic").selectAll().orderBy("machine_id").orderBy("position"));
-  const nicsOf = new Map<string, HardwareAddress[]>();
-  for (const { machine_id: machine, hardware_address: nic } of nics) {
-    const known = nicsOf.get(machine);
-    if (known === undefined) nicsOf.set(machine, [nic as HardwareAddress]);
-    else known.push(nic as HardwareAddress);
+  for (const question of ledgerQuestions(query, sink)) {
+    connection.each(question.query, question.row);
+    question.end?.();
   }
-  const content: LedgerContent = {
-    subnets: connection.all(query.selectFrom("subnet").selectAll().orderBy("id")).map(subnetFromRow),
-    machines: connection
-      .all(query.selectFrom("machine").selectAll().orderBy("created_at").orderBy("id"))
-      .map((row) => machineFromRow(row, nicsOf.get(row.id) ?? [])),
-    allocations: connection
-      .all(query.selectFrom("allocation").selectAll().orderBy("created_at").orderBy("id"))
-      .map(allocationFromRow),
-    quarantines: connection.all(query.selectFrom("quarantine").selectAll().orderBy("released_at")).map(quarantineFromRow),
-    reservations: connection
-      .all(query.selectFrom("reservation").selectAll().orderBy("created_at").orderBy("id"))
-      .map(reservationFromRow),
-    records: connection
-      .all(query.selectFrom("name_record").selectAll().orderBy("created_at").orderBy("id"))
-      .map(nameRecordFromRow),
-    answers: connection.all(query.selectFrom("kept_answer").selectAll().orderBy("at")).map(keptAnswerFromRow),
-    nextSubnetId: ledger.next_subnet,
-  };
-  return { revision: ledger.revision, content };
+  sink({ table: "next-subnet", before: ledger.next_subnet, after: ledger.next_subnet });
+  return ledger.revision;
 }

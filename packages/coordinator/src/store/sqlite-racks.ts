@@ -23,7 +23,7 @@ export function sqliteRacks(connection: SqliteConnection, forget: (rackId: strin
       await forget(id);
       connection.transaction(() => {
         connection.run(query.deleteFrom("rack").where("id", "=", id));
-        for (const table of ["rack_interfaces", "rack_lease", "desired"] as const)
+        for (const table of ["rack_interfaces", "rack_lease", "desired", "desired_change"] as const)
           connection.run(query.deleteFrom(table).where("rack_id", "=", id));
       });
     },

@@ -1,12 +1,14 @@
 import type { WireStore } from "./wire-store.js";
 import type {
   AddressFacts,
+  DesiredChange,
   DesiredState,
   HostInterface,
   IpAddress,
   LeaseReport,
   LedgerChange,
   LedgerContent,
+  LedgerState,
   Problem,
   StoredRack,
 } from "@berth/core";
@@ -35,8 +37,10 @@ export interface Store {
 }
 
 export interface LedgerStore {
-  /** Where coordinators share the store, commits and news go on from what was loaded last. */
+  /** Lists of all records as they stand in the store. Where coordinators share the store, commits and news go on from what was loaded last. */
   load(): Promise<{ readonly revision: number; readonly content: LedgerContent }>;
+  /** The same as a ledger in memory, read row by row: a large ledger's lists take several times as much. */
+  loadState(): Promise<LoadedLedger>;
   /**
    * One transaction for all of it; answers the new revision. If it throws, nothing of it is in the store. Where coordinators share the store:
    * `store-behind` when another one committed since the last load, commit or news; after `store-unreachable` it may have come through all the
@@ -58,12 +62,17 @@ export interface SharedLedger {
 }
 
 /**
- * In `content` the whole ledger anew: too much was missed, or the database went back to an older state. `isAll` when nothing else had been committed
+ * In `state` the whole ledger anew: too much was missed, or the database went back to an older state. `isAll` when nothing else had been committed
  * at the moment it was read.
  */
 export type LedgerNews =
   | { readonly revision: number; readonly changes: readonly LedgerChange[]; readonly isAll: boolean }
-  | { readonly revision: number; readonly content: LedgerContent };
+  | LoadedLedger;
+
+export interface LoadedLedger {
+  readonly revision: number;
+  readonly state: LedgerState;
+}
 
 /** The identity of a rack, as it was given at its join. Times in milliseconds since 1970. */
 export interface RackRecord {
@@ -120,10 +129,13 @@ export interface SettingStore {
   claim(name: string, value: string): Promise<string>;
 }
 
-/** The newest desired state of a rack. `digest` is the SHA-256 of its content in canonical JSON without rack and generation. */
+/** The newest desired state of a rack. `digest` names it, see `DesiredDigests`; of one that an older version saved it may be another name. */
 export interface DesiredRecord {
   readonly state: DesiredState;
   readonly digest: string;
+  /** The last one that was saved as it is; `change` leads from it to the newest. Null: it is the newest. */
+  readonly whole: DesiredState;
+  readonly change: DesiredChange | null;
 }
 
 /** The serial a zone's content has now; `digest` is the SHA-256 of the zone in canonical JSON with serial 1. */
@@ -136,7 +148,7 @@ export interface SerialRecord {
 
 export interface PlanStore {
   load(): Promise<{ readonly desired: readonly DesiredRecord[]; readonly serials: readonly SerialRecord[] }>;
-  /** Adds or replaces, all in one transaction: a generation is never handed out before the serials it carries are kept. */
+  /** Adds or replaces, all in one transaction, and of a state with a change only that, which is small, as long as what it begins with is there: a generation is never handed out before the serials it carries are kept. */
   save(desired: readonly DesiredRecord[], serials: readonly SerialRecord[]): Promise<void>;
 }
 

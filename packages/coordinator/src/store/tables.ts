@@ -18,6 +18,7 @@ export interface Tables {
   readonly join_token: JoinTokenTable;
   readonly setting: { readonly name: string; readonly value: string };
   readonly desired: { readonly rack_id: string; readonly generation: number; readonly digest: string; readonly state: string };
+  readonly desired_change: { readonly rack_id: string; readonly digest: string; readonly change: string };
   readonly zone_serial: { readonly site: string; readonly origin: string; readonly serial: number; readonly digest: string };
   readonly audit: AuditTable;
   readonly rack_interfaces: { readonly rack_id: string; readonly reported_at: number; readonly interfaces: string };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageQuerySchema } from "./page.js";
+import { numberedPageQuerySchema } from "./page.js";
 
 /** One line of the append-only audit log. */
 export const auditViewSchema = z
@@ -14,7 +14,7 @@ export const auditViewSchema = z
   .meta({ id: "AuditEntry" });
 export type AuditView = z.infer<typeof auditViewSchema>;
 
-export const auditQuerySchema = pageQuerySchema.extend({
+export const auditQuerySchema = numberedPageQuerySchema.extend({
   actor: z.string().min(1).max(128).exactOptional(),
   action: z.string().min(1).max(64).exactOptional(),
 });

@@ -16,8 +16,12 @@ export interface ReportedLease {
 
 /** Milliseconds since 1970 as ISO 8601 UTC. */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
+  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
+  return last.text;
 }
+
+/** What is made together has one time, and an answer says it several times. */
+let last = { ms: 0, text: "1970-01-01T00:00:00.000Z" };
 
 export function isoSeconds(seconds: number | null): string | null {
   return seconds === null ? null : isoTime(seconds * 1000);

@@ -1,5 +1,7 @@
 import type { HardwareAddress } from "../address/hardware.js";
 import type { Allocation, Machine, Subnet } from "../ipam/model.js";
+import { prefixesById } from "../ipam/prefixes-by-id.js";
+import { leasesOfNic } from "../protocol/rack-leases.js";
 import type { LeaseReport } from "../protocol/messages.js";
 import type { RackView } from "../topology/rack-view.js";
 import { isoSeconds, isoTime, leaseInUse, reportedLeases, viewLease } from "./lease-view.js";
@@ -25,7 +27,7 @@ interface Sight {
  */
 export function listMachines(sources: MachineSources): MachineView[] {
   const owners = nicOwners(sources.machines);
-  const sights = sightsByNic(sources.racks, null);
+  const sights = sightsByNic(sources.racks);
   const addresses = addressesByMachine(sources);
   const context: ViewContext = { owners, sights, addresses, nowMs: sources.nowMs };
   const views = sources.machines.map((machine) => viewOf(machine, context));
@@ -37,11 +39,11 @@ export function listMachines(sources: MachineSources): MachineView[] {
   return views;
 }
 
-/** The same view of one machine, without building the whole list. */
+/** The same view of one machine, without building the whole list: what it costs grows with the number of racks, and not with what they report. */
 export function viewMachine(machine: Machine, sources: MachineSources): MachineView {
   return viewOf(machine, {
     owners: nicOwners(sources.machines),
-    sights: sightsByNic(sources.racks, new Set(machine.nics)),
+    sights: new Map(machine.nics.map((nic) => [nic, sightsOf(sources.racks, nic)])),
     addresses: addressesByMachine({
       ...sources,
       allocations: sources.allocations.filter(({ machineId, owners }) => machineId === machine.id || owners.includes(machine.id)),
@@ -103,12 +105,15 @@ export function nicOwners(machines: readonly Machine[]): Map<HardwareAddress, Ma
   return owners;
 }
 
-/** With `wanted`, only the leases of those NICs. */
-function sightsByNic(racks: readonly RackView[], wanted: ReadonlySet<HardwareAddress> | null): Map<HardwareAddress, Sight[]> {
+function sightsOf(racks: readonly RackView[], nic: HardwareAddress): Sight[] {
+  return racks.flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease })));
+}
+
+function sightsByNic(racks: readonly RackView[]): Map<HardwareAddress, Sight[]> {
   const sights = new Map<HardwareAddress, Sight[]>();
   for (const sight of reportedLeases(racks)) {
     const nic = sight.lease.hardwareAddress;
-    if (nic === null || wanted?.has(nic) === false) continue;
+    if (nic === null) continue;
     const list = sights.get(nic);
     if (list === undefined) sights.set(nic, [sight]);
     else list.push(sight);
@@ -130,7 +135,7 @@ function seen(sights: readonly Sight[], { nowMs, owners }: ViewContext): Pick<Ma
 }
 
 function addressesByMachine(sources: MachineSources): Map<string, MachineView["addresses"]> {
-  const prefixes = new Map(sources.subnets.map((subnet) => [subnet.id, subnet.prefix]));
+  const prefixes = prefixesById(sources.subnets);
   const addresses = new Map<string, MachineView["addresses"]>();
   for (const { address, kind, machineId, name, owners, subnetId } of sources.allocations) {
     for (const holder of machineId === null ? owners : [machineId]) {

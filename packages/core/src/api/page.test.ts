@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addressSortKey } from "./sort-key.js";
-import { pageOf, pageQuerySchema } from "./page.js";
+import { numberedPageQuerySchema, pageOf, pageQuerySchema } from "./page.js";
 import { ipAddress } from "../address/ip.js";
 
 const key = (text: string): string => text;
@@ -27,6 +27,26 @@ describe("pageOf", () => {
     expect(pageOf(["a", "c"], key, { limit: 1, after: "b" })).toEqual({ items: ["c"], next: null });
     expect(pageOf(["a", "b"], key, { limit: 2 })).toEqual({ items: ["a", "b"], next: null });
     expect(pageOf([], key, { limit: 2 })).toEqual({ items: [], next: null });
+  });
+
+  it("finds the page anywhere among many items in whatever order", () => {
+    const sorted = Array.from({ length: 1000 }, (_, number) => String(number).padStart(4, "0"));
+    const orders = [sorted, sorted.toReversed(), sorted.map((_, number) => sorted[(number * 377) % 1000] ?? "")];
+    for (const order of orders)
+      for (const [after, from] of [
+        [undefined, 0],
+        ["0499", 500],
+        ["0995", 996],
+      ] as const) {
+        const query = { limit: 7, ...(after === undefined ? {} : { after }) };
+        const items = sorted.slice(from, from + 7);
+        expect(pageOf(order, key, query)).toEqual({ items, next: from + 7 < 1000 ? items.at(-1) : null });
+      }
+  });
+
+  it("refuses a place in a numbered list that is no number", () => {
+    expect(numberedPageQuerySchema.parse({ after: "12" })).toEqual({ limit: 500, after: "12" });
+    for (const after of ["zzz", "-1", "1e3", "", "1.5"]) expect(numberedPageQuerySchema.safeParse({ after }).success).toBe(false);
   });
 
   it("takes only sensible limits", () => {

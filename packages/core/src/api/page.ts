@@ -14,6 +14,14 @@ export const pageQuerySchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(PAGE_ITEMS_MAX).default(PAGE_ITEMS_DEFAULT),
   after: z.string().max(512).exactOptional(),
 });
+
+/** What a list takes whose entries have numbers and come newest first. */
+export const numberedPageQuerySchema = pageQuerySchema.extend({
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/, "not the `next` of a page of this list")
+    .exactOptional(),
+});
 export type PageQuery = z.infer<typeof pageQuerySchema>;
 
 /** One page of a list in a stable order; `next` is null on the last page. */
@@ -28,14 +36,26 @@ export function pageSchema<T extends z.ZodType>(item: T) {
 
 /**
  * Cuts one page out of all items. Keys are compared as plain text, each belongs to one item, and an item that comes or goes between two
- * pages neither repeats nor hides another one.
+ * pages neither repeats nor hides another one. Sorts no more than what may still be of the page.
  */
 export function pageOf<T>(items: readonly T[], keyOf: (item: T) => string, query: PageQuery): Page<T> {
   const { after, limit } = query;
-  const keyed = items.map((item): readonly [string, T] => [keyOf(item), item]);
-  const rest = (after === undefined ? keyed : keyed.filter(([key]) => key > after)).sort(([a], [b]) =>
-    a < b ? -1 : a > b ? 1 : 0,
-  );
-  const page = rest.slice(0, limit);
-  return { items: page.map(([, item]) => item), next: rest.length > limit ? (page.at(-1)?.[0] ?? null) : null };
+  let nearest: Keyed<T>[] = [];
+  let last: string | null = null;
+  for (const item of items) {
+    const key = keyOf(item);
+    if ((after !== undefined && key <= after) || (last !== null && key > last)) continue;
+    nearest.push([key, item]);
+    if (nearest.length < 2 * (limit + 1)) continue;
+    nearest = nearest.sort(byKey).slice(0, limit + 1);
+    last = nearest[limit]?.[0] ?? null;
+  }
+  const page = nearest.sort(byKey).slice(0, limit);
+  return { items: page.map(([, item]) => item), next: nearest.length > limit ? (page.at(-1)?.[0] ?? null) : null };
+}
+
+type Keyed<T> = readonly [key: string, item: T];
+
+function byKey([a]: Keyed<unknown>, [b]: Keyed<unknown>): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

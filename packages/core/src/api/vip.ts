@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ipAddressSchema } from "../desired/schema.js";
-import { pageQuerySchema } from "./page.js";
+import { numberedPageQuerySchema } from "./page.js";
 
 /** One move of a virtual address between two racks, with their names as they were then. */
 export const vipMoveViewSchema = z
@@ -14,7 +14,7 @@ export const vipMoveViewSchema = z
   .meta({ id: "VipMove" });
 export type VipMoveView = z.infer<typeof vipMoveViewSchema>;
 
-export const vipMoveQuerySchema = pageQuerySchema.extend({ address: ipAddressSchema.exactOptional() });
+export const vipMoveQuerySchema = numberedPageQuerySchema.extend({ address: ipAddressSchema.exactOptional() });
 
 /** A virtual address: who holds it is what racks see, and changes by itself; who owns it is what the ledger says. */
 export const vipViewSchema = z

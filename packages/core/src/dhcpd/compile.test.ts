@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { hardwareAddress, linkAt, subnetOf } from "../../../../test/fixtures/dhcpd/subnet.js";
 import { checkDhcpd, compileDhcpd, servedInterfaces } from "./compile.js";
 import { enlistmentAddress, enlistmentRanges } from "./enlistment.js";
-import { renderDhcpd } from "./render.js";
+import { renderDhcpd } from "./dhcpd-file.js";
 import { ipAddress } from "../address/ip.js";
 import { readFileSync } from "node:fs";
 import { ipPrefix } from "../address/prefix.js";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { linkAt, subnetOf } from "../../../../test/fixtures/dhcpd/subnet.js";
 import { compileDhcpd } from "./compile.js";
 import { refusalOf } from "./dhcpd-refusal.js";
-import { renderDhcpd } from "./render.js";
+import { renderDhcpd } from "./dhcpd-file.js";
 
 const PATH = "/var/lib/berth/dhcpd.conf";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { renderOmapiKey } from "./omapi.js";
-import { renderDhcpd } from "./render.js";
+import { renderDhcpd } from "./dhcpd-file.js";
 
 const EMPTY = { sharedNetworks: [], carriers: [], hosts: [], failovers: [], interfaces: [], warnings: [] };
 

@@ -14,14 +14,25 @@ import {
   type Word,
 } from "./statement.js";
 
-/** Adds the declarations of a group, each put together from a printed form; what does not fit into it is printed as a statement. */
-export function addHosts(text: AsciiText, group: HostGroup): void {
+/**
+ * Adds the declarations of a group, each put together from a printed form; what does not fit into it is printed as a statement. `onEnd` is told the size of
+ * the text after each.
+ */
+export function addHosts(
+  text: AsciiText,
+  group: HostGroup,
+  onEnd: (place: number, size: number) => void = () => undefined,
+): void {
+  if (group.hosts.length === 0) return;
   const form = new HostForm(group);
+  let place = 0;
   for (const host of group.hosts) {
     const { size } = text;
-    if (form.add(text, host)) continue;
-    text.cutTo(size);
-    addStatements(text, [hostStatement(host, group)]);
+    if (!form.add(text, host)) {
+      text.cutTo(size);
+      addStatements(text, [hostStatement(host, group)]);
+    }
+    onEnd(place++, text.size);
   }
 }
 

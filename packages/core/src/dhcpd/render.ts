@@ -1,37 +1,20 @@
 import { addressBytes } from "../address/ip.js";
 import { netmask, prefixLength, prefixNetwork, type IpPrefix } from "../address/prefix.js";
-import { AsciiText } from "../text/ascii-text.js";
+import type { AsciiText } from "../text/ascii-text.js";
 import { QUESTION_HARDWARE_ADDRESS } from "../dhcp-packet/question-hardware-address.js";
 import type { DhcpdConfig, FailoverPeer, Pool, Route, SharedNetwork, SubnetDeclaration, SubnetOptions } from "./config.js";
 import { snippetMarks } from "./dhcpd-refusal.js";
 import { omapiStatements, type OmapiSettings } from "./omapi.js";
 import { bootStatements, IPXE_FEATURES } from "./render-boot.js";
-import { addHosts } from "./render-hosts.js";
 import { addStatements, block, IS, listOption, plain, type Statement } from "./statement.js";
 
 /** First line of a managed dhcpd.conf; by it a file is known to be ours. */
 export const DHCPD_HEADER = "# Managed by Berth and replaced whole: edits are lost. See berth-agent status.\n";
 
-/** About what a host declaration takes. */
-const HOST_OCTETS = 136;
-
-/** The text of dhcpd.conf: same configuration, same bytes; neither generation nor time is in it. */
-export function renderDhcpd(config: DhcpdConfig, omapi: OmapiSettings | null = null): string {
-  return dhcpdText(config, omapi).toString();
-}
-
-/** The same as a file has it, in ASCII, which costs a third of the string. */
-export function renderDhcpdOctets(config: DhcpdConfig, omapi: OmapiSettings | null = null): Uint8Array {
-  return dhcpdText(config, omapi).toOctets();
-}
-
-function dhcpdText(config: DhcpdConfig, omapi: OmapiSettings | null): AsciiText {
-  const hosts = config.hosts.reduce((sum, group) => sum + group.hosts.length, 0);
-  const text = new AsciiText(HOST_OCTETS * hosts);
+/** What stands in dhcpd.conf before the hosts; neither generation nor time is in it. */
+export function addHead(text: AsciiText, config: DhcpdConfig, omapi: OmapiSettings | null): void {
   text.add(DHCPD_HEADER);
   addStatements(text, dhcpdStatements(config, omapi));
-  for (const group of config.hosts) addHosts(text, group);
-  return text;
 }
 
 function* dhcpdStatements(config: DhcpdConfig, omapi: OmapiSettings | null): Generator<Statement> {

@@ -62,9 +62,9 @@ export class LedgerState {
     for (const after of content.answers) this.apply({ table: "answer", before: null, after });
   }
 
-  /** Forgets everything and takes this instead. */
-  reset(content: LedgerContent): void {
-    Object.assign(this, new LedgerState(content));
+  /** Forgets everything and takes what the other has, which must not be used any more. */
+  reset(other: LedgerState): void {
+    Object.assign(this, other);
   }
 
   apply(change: LedgerChange): void {

@@ -1,6 +1,7 @@
 import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
 import type { HostInterface } from "../interface/model.js";
+import { leasesOfNic } from "../protocol/rack-leases.js";
 import type { LeaseReport } from "../protocol/messages.js";
 import type { RackView } from "../topology/rack-view.js";
 import type { Quarantine, Subnet } from "./model.js";
@@ -138,13 +139,10 @@ function isOwnLease(lease: LeaseReport, nics: readonly HardwareAddress[]): boole
 }
 
 function newestSighting(racks: readonly RackView[], nics: readonly HardwareAddress[]): Sighting | null {
-  const wanted = new Set(nics);
   let newest: Sighting | null = null;
-  for (const rack of racks) {
-    for (const lease of rack.leases.values()) {
-      if (lease.hardwareAddress === null || !wanted.has(lease.hardwareAddress)) continue;
-      if (newest === null || (lease.starts ?? 0) > (newest.lease.starts ?? 0)) newest = { rack, lease };
-    }
-  }
+  for (const rack of racks)
+    for (const nic of nics)
+      for (const lease of leasesOfNic(rack.leases, nic))
+        if (newest === null || (lease.starts ?? 0) > (newest.lease.starts ?? 0)) newest = { rack, lease };
   return newest;
 }

@@ -40,6 +40,20 @@ describe("decodeAgentMessage", () => {
     ]);
   });
 
+  it.each([{ ends: 8_640_000_000_001 }, { ends: -1 }, { starts: 4_294_967_296 }, { starts: -1 }])(
+    "drops a lease with %o, which is no date",
+    (times) => {
+      const decoded = decodeAgentMessage({
+        type: "leases",
+        sequence: 4,
+        page: "delta",
+        leases: [LEASE, { ...LEASE, ...times }],
+        gone: [],
+      });
+      expect(decoded).toMatchObject({ kind: "message", message: { leases: [LEASE] }, dropped: [{}] });
+    },
+  );
+
   it("keeps an interface that has no hardware address, drops one that has no name", () => {
     const nic = {
       name: "ib0",

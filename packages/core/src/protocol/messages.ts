@@ -22,7 +22,8 @@ export const WIRE_ANSWERS_PER_FRAME_MAX = 2048;
 /** Addresses that one rack is asked to look after on its wires. */
 export const PROBE_ADDRESSES_MAX = 4096;
 
-const timeSchema = z.int().nullable();
+/** A time of a lease: 32 bits, as both kinds of leases files are read. What is far above that is no date. */
+const secondsSchema = z.int().min(0).max(0xffff_ffff);
 /** The rack's wall clock when it sent the message, milliseconds since 1970. */
 const senderClockSchema = z.number().min(0).max(8.64e15).exactOptional();
 
@@ -62,8 +63,8 @@ export const leaseReportSchema = z.object({
   hardwareAddress: hardwareAddressSchema.nullable(),
   /** What may stand in a zone of the name the client claimed; the raw name stays on the rack. */
   dnsLabel: domainNameSchema.nullable(),
-  starts: timeSchema,
-  ends: z.union([z.int(), z.literal("never")]).nullable(),
+  starts: secondsSchema.nullable(),
+  ends: z.union([secondsSchema, z.literal("never")]).nullable(),
 });
 export type LeaseReport = z.infer<typeof leaseReportSchema>;
 

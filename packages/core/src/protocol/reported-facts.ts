@@ -1,6 +1,7 @@
 import type { IpAddress } from "../address/ip.js";
 import type { HostInterface } from "../interface/model.js";
 import type { Problem } from "../problem.js";
+import { RackLeases } from "./rack-leases.js";
 import type { AgentMessage, DaemonStatus, HostKnowledge, LeaseReport } from "./messages.js";
 
 /** What the region holds of one rack's reports. Changed in place: a rack has tens of thousands of leases and a delta names a few. */
@@ -9,7 +10,7 @@ export interface ReportedFacts {
   /** Milliseconds since 1970. */
   interfacesAt: number | null;
   knowledge: HostKnowledge | null;
-  leases: Map<IpAddress, LeaseReport>;
+  leases: RackLeases;
   accepted: number;
   daemons: readonly DaemonStatus[];
   problems: readonly Problem[];
@@ -17,7 +18,7 @@ export interface ReportedFacts {
   /** How far the rack's clock is ahead of ours, milliseconds; negative when behind, null before it said. */
   clockAheadMs: number | null;
   /** Pages of a lease snapshot whose end has not come. */
-  staged: Map<IpAddress, LeaseReport> | null;
+  staged: RackLeases | null;
 }
 
 export type Observation = Extract<AgentMessage, { readonly sequence: number }>;
@@ -37,7 +38,7 @@ export function emptyReportedFacts(): ReportedFacts {
     interfaces: [],
     interfacesAt: null,
     knowledge: null,
-    leases: new Map(),
+    leases: new RackLeases(),
     accepted: 0,
     daemons: [],
     problems: [],
@@ -88,7 +89,7 @@ function mergeLeases(facts: ReportedFacts, { page, leases, gone }: Extract<Obser
     for (const lease of leases) facts.leases.set(lease.address, lease);
     return merged({ kind: "leases-changed", upserts: leases, gone });
   }
-  if (page === "whole" || page === "begin") facts.staged = new Map();
+  if (page === "whole" || page === "begin") facts.staged = new RackLeases();
   if (facts.staged === null)
     return merged(
       { kind: "nothing" },

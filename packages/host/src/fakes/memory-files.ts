@@ -3,7 +3,7 @@ import { EnvironmentError } from "../errors.js";
 import type { Files } from "../files.js";
 
 /**
- * What a disk does to `replace`: `disk-full` and `short-write` at the temporary file, `rename-fails` before the name changes hands, so the old
+ * What a disk does to `replace` and `write`: `disk-full` and `short-write` at the temporary file, `rename-fails` before the name changes hands, so the old
  * content stays; `directory-sync-fails` after it, so the new content is there although `replace` threw.
  */
 export type ReplaceFault = "disk-full" | "short-write" | "rename-fails" | "directory-sync-fails";
@@ -109,6 +109,21 @@ class MemoryTree implements MemoryFiles {
     if (before === null) this.#files.set(path, entry);
     const cause = before ?? this.#fault(["directory-sync-fails"], path);
     if (cause === null) return;
+    throw new EnvironmentError("file-unwritable", path, `failed to write ${path}`, {
+      cause,
+      remedy: "check free space, owner and mode of the directory",
+    });
+  }
+
+  async write(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
+    const entry = { content: bytesOf(content), mode };
+    await turn();
+    const cause = this.#fault(["disk-full", "short-write"], path) ?? this.#whyNotReplaceable(path);
+    if (cause === null) {
+      this.#files.set(path, entry);
+      return;
+    }
+    this.#files.delete(path);
     throw new EnvironmentError("file-unwritable", path, `failed to write ${path}`, {
       cause,
       remedy: "check free space, owner and mode of the directory",

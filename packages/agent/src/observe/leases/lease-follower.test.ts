@@ -1,5 +1,5 @@
 import { createLeaseReader, type LeaseReport } from "@berth/core";
-import { silentLog } from "@berth/host";
+import { createLog } from "@berth/host";
 import { createFakeClock, createFakeFollowFiles, type FakeClock, type FakeFollowFiles } from "@berth/host/fakes";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLeaseFollower } from "./lease-follower.js";
@@ -14,11 +14,14 @@ let follower: LeaseFollower;
 let changes: LeaseChange[];
 let stop: AbortController;
 let ended: Promise<void>;
+/** Codes of the warnings in the log. */
+let warned: string[];
 
 beforeEach(() => {
   files = createFakeFollowFiles();
   clock = createFakeClock(START);
   changes = [];
+  warned = [];
   stop = new AbortController();
 });
 
@@ -34,7 +37,8 @@ afterEach(async () => {
 
 async function start(): Promise<void> {
   const ports = { local: files, network: files };
-  follower = createLeaseFollower({ path: PATH, clock, ports, log: silentLog, createReader: createLeaseReader });
+  const log = createLog({ level: "warn", write: (line) => warned.push((JSON.parse(line) as { code: string }).code) });
+  follower = createLeaseFollower({ path: PATH, clock, ports, log, createReader: createLeaseReader });
   // A copy: reports are made when they are read.
   follower.onChange(({ keys, reset, upserts, gone }) => changes.push({ keys, reset, upserts, gone }));
   ended = follower.run(stop.signal);
@@ -313,9 +317,15 @@ describe("trouble", () => {
     files.append(PATH, lease(2));
     await clock.advance(1000);
     expect(follower.snapshot()).toHaveLength(2);
+    await clock.advance(3000);
+    expect(warned).toEqual(["leases-unwatchable"]);
     files.fail("watch", null);
     await clock.advance(1000);
     expect(follower.health()).toMatchObject({ watching: { kind: "events" }, problems: [] });
+    files.fail("watch", "directory-unwatchable");
+    files.replaceDirectory("/leases");
+    await clock.advance(2000);
+    expect(warned).toEqual(["leases-unwatchable", "leases-unwatchable"]);
   });
 
   it("watches the directory that has taken the place of the old one", async () => {

@@ -83,6 +83,8 @@ class FileFollower {
   /** What the wall clock is ahead of the monotonic one. */
   #clockAhead: number | null = null;
   #clockStepMs: number | null = null;
+  /** Codes of what is wrong with the folder or its disk. */
+  #told: ReadonlySet<string> = new Set();
 
   constructor(options: LeaseFollowerOptions) {
     this.#options = { filesBefore: [], pollMs: 1000, graceMs: 5000, settleMs: 1000, ...options };
@@ -150,6 +152,7 @@ class FileFollower {
     if (clock.monotonic() >= this.#tendAt) {
       await this.#guard(() => this.#directory.tend());
       this.#tendAt = clock.monotonic() + pollMs;
+      this.#noteDirectory();
     }
     const changed = new Set<string>();
     const first = (await this.#guard(() => this.#look(changed))) ?? false;
@@ -285,6 +288,14 @@ class FileFollower {
     this.#tell([...keys], reset);
   }
 
+  /** What is wrong with the folder or its disk is told once, when it begins. */
+  #noteDirectory(): void {
+    const { log, path } = this.#options;
+    const problems = checkFollow(path, { kind: "following" }, this.#directory);
+    for (const { code, message } of problems) if (!this.#told.has(code)) log.warn({ path, code }, message);
+    this.#told = new Set(problems.map(({ code }) => code));
+  }
+
   /** A wall clock that was set shows in health and log; the table follows it, in either direction, by `takeLapses`. */
   #noteClock(): void {
     const { clock, log, path } = this.#options;
@@ -353,8 +364,8 @@ class FileFollower {
       hosts: reader?.table.hosts.size ?? 0,
       pendingTail: reader?.pendingTail ?? false,
       skippedDeclarations: reader?.skippedDeclarations ?? 0,
-      lastChangeAgeMs: this.#changedAt === null ? null : at - this.#changedAt,
-      lastLookAgeMs: this.#lookedAt === null ? null : at - this.#lookedAt,
+      lastChangeAgeMs: this.#changedAt === null ? null : Math.round(at - this.#changedAt),
+      lastLookAgeMs: this.#lookedAt === null ? null : Math.round(at - this.#lookedAt),
       wakes: this.#directory.wakes,
       clockStepMs: this.#clockStepMs,
       problems: checkFollow(this.#options.path, this.#state, this.#directory),

@@ -1,16 +1,28 @@
 import { createKeaReader, createLeaseReader, isKeaHead, keaFilesBefore, type LeaseReader } from "@berth/core";
 import type { FollowFiles } from "@berth/host";
-import { openReading, type ReadingSource } from "./reading.js";
+import { openReading, readFilesBefore, type ReadingSource } from "./reading.js";
 
 const HEAD_BYTES = 64;
 
-/** Whether the file at that path is Kea's; false for one that is missing or empty, which dhcpd's then is. */
-export async function isKeaFile(path: string, files: Pick<FollowFiles, "open">): Promise<boolean> {
+/**
+ * Whose the file at that path is, null where nothing tells: one that is missing or empty is Kea's where those beside it are, because Kea's clean-up moves the file
+ * away and begins a new one.
+ */
+export async function leasesWriter(path: string, files: Pick<FollowFiles, "open">): Promise<"dhcpd" | "kea" | null> {
+  for (const one of [path, ...keaFilesBefore(path).flat()]) {
+    const head = await headOf(one, files);
+    if (head.length > 0) return isKeaHead(head) ? "kea" : "dhcpd";
+  }
+  return null;
+}
+
+/** Nothing of a file that is missing or empty. */
+async function headOf(path: string, files: Pick<FollowFiles, "open">): Promise<Uint8Array> {
   const file = await files.open(path);
-  if (file === null) return false;
+  if (file === null) return new Uint8Array();
   try {
     const head = new Uint8Array(HEAD_BYTES);
-    return isKeaHead(head.subarray(0, await file.read(head, 0)));
+    return head.subarray(0, await file.read(head, 0));
   } finally {
     await file.close();
   }
@@ -24,7 +36,7 @@ export async function readLeases(
 ): Promise<{ readonly reader: LeaseReader; readonly missing: boolean }> {
   for (;;) {
     const seen = await files.stamp(path);
-    const source = sourceOf(path, await isKeaFile(path, files));
+    const source = sourceOf(path, (await leasesWriter(path, files)) === "kea");
     const reading = seen === null ? null : await openReading(files, source, seen);
     if (reading !== null) {
       await reading.tail.close();
@@ -32,8 +44,36 @@ export async function readLeases(
       return { reader: reading.reader, missing: false };
     }
     // Kea's clean-up may have exchanged its files meanwhile: again, unless there is none.
-    if ((await files.stamp(path)) === null) return { reader: source.createReader(), missing: true };
+    if ((await files.stamp(path)) !== null) continue;
+    const before = await readFilesBefore(files, source);
+    if (before === "exchanged") continue;
+    before?.finish(final);
+    return { reader: before ?? source.createReader(), missing: before === null };
   }
+}
+
+/** The same of bytes that come from anywhere, as `zcat` gives them; of Kea's this is the one file alone. */
+export async function readLeasesStream(pieces: AsyncIterable<Uint8Array>, final: boolean): Promise<LeaseReader> {
+  let reader: LeaseReader | null = null;
+  let head = new Uint8Array();
+  for await (const piece of pieces) {
+    if (reader === null) {
+      head = Uint8Array.from([...head, ...piece]);
+      if (head.length < HEAD_BYTES) continue;
+      reader = createReaderFor(head);
+      reader.push(head);
+    } else reader.push(piece);
+  }
+  if (reader === null) {
+    reader = createReaderFor(head);
+    reader.push(head);
+  }
+  reader.finish(final);
+  return reader;
+}
+
+function createReaderFor(head: Uint8Array): LeaseReader {
+  return isKeaHead(head) ? createKeaReader() : createLeaseReader();
 }
 
 function sourceOf(path: string, kea: boolean): ReadingSource {

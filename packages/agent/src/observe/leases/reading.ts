@@ -24,20 +24,36 @@ const NEWLINE = Uint8Array.of(10);
 /** Reads from the start. Null when there is no such file, or when the files before it were exchanged meanwhile: the next look begins again. */
 export async function openReading(files: FollowFiles, source: ReadingSource, seen: Seen): Promise<Reading | null> {
   const reader = source.createReader();
-  const before = await identities(files, source.filesBefore);
-  for (const { path } of chosen(before)) await readWhole(files, path, reader);
+  const before = await readBefore(files, source, reader);
   const tail = await openTail(files, source.path);
   if (tail === null) return null;
   try {
     await tail.readOn(seen, (bytes) => reader.push(bytes));
-    const after = await identities(files, source.filesBefore);
-    if (JSON.stringify(after) === JSON.stringify(before)) return { tail, reader };
+    if (await stillThere(files, source, before)) return { tail, reader };
   } catch (error) {
     await tail.close();
     throw error;
   }
   await tail.close();
   return null;
+}
+
+/** What the files before one that is missing say: Kea's, in the moment between its moving the file away and its beginning a new one. Null when there is none. */
+export async function readFilesBefore(files: FollowFiles, source: ReadingSource): Promise<LeaseReader | "exchanged" | null> {
+  const reader = source.createReader();
+  const before = await readBefore(files, source, reader);
+  if (!(await stillThere(files, source, before))) return "exchanged";
+  return chosen(before).length === 0 ? null : reader;
+}
+
+async function readBefore(files: FollowFiles, source: ReadingSource, reader: LeaseReader): Promise<FileBefore[][]> {
+  const before = await identities(files, source.filesBefore);
+  for (const { path } of chosen(before)) await readWhole(files, path, reader);
+  return before;
+}
+
+async function stillThere(files: FollowFiles, source: ReadingSource, before: FileBefore[][]): Promise<boolean> {
+  return JSON.stringify(await identities(files, source.filesBefore)) === JSON.stringify(before);
 }
 
 interface FileBefore {

@@ -11,6 +11,7 @@ import {
   pageOf,
   pageSchema,
   parseIpAddress,
+  prefixesById,
   type Allocation,
   type AllocationView,
   type Problem,
@@ -146,7 +147,7 @@ export function warned(warnings: readonly Problem[] | undefined): { warnings?: P
 
 /** Makes the API's form of an allocation, with the prefix of its subnet. */
 export function viewAllocation({ ledger, verification }: ApiPorts): (allocation: Allocation) => AllocationView {
-  const prefixes = new Map(ledger.subnets().map(({ id, prefix }) => [id, prefix]));
+  const prefixes = prefixesById(ledger.subnets());
   return (allocation) => ({
     id: allocation.id,
     kind: allocation.kind,

@@ -16,7 +16,7 @@ export function auditRoutes(api: ApiServer, { audit }: ApiPorts): void {
     },
     async (request) => {
       const { after, limit, actor = null, action = null } = request.query;
-      const before = after === undefined ? null : Math.max(0, Number.parseInt(after, 10) || 0);
+      const before = after === undefined ? null : Number(after);
       const found = await audit.newest({ before, actor, action, limit: limit + 1 });
       const page = found.slice(0, limit);
       return { items: page.map(viewAudit), next: found.length > limit ? String(page.at(-1)?.number ?? "") : null };

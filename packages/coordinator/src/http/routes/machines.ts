@@ -17,6 +17,7 @@ import {
   type MachineSources,
   type MachineView,
 } from "@berth/core";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { entityTag, taggedMachine } from "../../ledger/entity-tag.js";
 import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
@@ -85,9 +86,8 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
     },
     async (request, reply) => {
       const { allocation, created, machine, warnings } = acceptedValue(await ledger.enroll(request.body, askerFrom(request)));
-      markChange(request, reply, machineRecord(ports, machine.id));
       const view = {
-        machine: viewMachine(machine, sourcesOf(ports, machine)),
+        machine: changedMachine(ports, machine, { request, reply }),
         allocation: viewAllocation(ports)(allocation),
         created,
         ...warned(warnings),
@@ -108,8 +108,7 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
     },
     async (request, reply) => {
       const released = acceptedValue(await ledger.release(request.params.ref, askerFrom(request)));
-      markChange(request, reply, machineRecord(ports, released.id));
-      return viewMachine(released, sourcesOf(ports, released));
+      return changedMachine(ports, released, { request, reply });
     },
   );
 }
@@ -122,8 +121,7 @@ function recordRoutes(api: ApiServer, ports: ApiPorts): void {
     { schema: { tags, summary: "Write a machine down without an address", body: enlistSchema, ...changeParts, response: made } },
     async (request, reply) => {
       const { machine, created } = acceptedValue(await ledger.enlist(request.body, askerFrom(request)));
-      markChange(request, reply, machineRecord(ports, machine.id));
-      return reply.code(createdStatus(request, created)).send(viewMachine(machine, sourcesOf(ports, machine)));
+      return reply.code(createdStatus(request, created)).send(changedMachine(ports, machine, { request, reply }));
     },
   );
   const response = { 200: machineViewSchema, ...errorAnswers };
@@ -133,8 +131,7 @@ function recordRoutes(api: ApiServer, ports: ApiPorts): void {
     { schema: { tags, summary, params: referenceParameters, body: machineChangeSchema, ...changeParts, response } },
     async (request, reply) => {
       const machine = acceptedValue(await ledger.changeMachine(request.params.ref, request.body, askerFrom(request)));
-      markChange(request, reply, machineRecord(ports, machine.id));
-      return viewMachine(machine, sourcesOf(ports, machine));
+      return changedMachine(ports, machine, { request, reply });
     },
   );
 }
@@ -160,15 +157,22 @@ function machineSources({ clock, ledger, racks }: ApiPorts): MachineSources {
   };
 }
 
-/** All that the view of a machine in use needs. Whole lists would make the cost of one answer grow with the ledger. */
-function sourcesOf({ clock, ledger, racks }: ApiPorts, machine: Machine): MachineSources {
-  return {
+/** The view of a machine that a request changed, and the mark of the change. Whole lists would make the cost of one answer grow with the ledger. */
+function changedMachine(
+  { clock, ledger, racks }: ApiPorts,
+  machine: Machine,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+): MachineView {
+  const allocations = ledger.allocationsOf(machine.id);
+  const record = ledger.machine(machine.id);
+  markChange(request, reply, record === null ? null : taggedMachine(record, allocations));
+  return viewMachine(machine, {
     machines: [machine],
-    allocations: ledger.allocationsOf(machine.id),
+    allocations,
     subnets: ledger.subnets(),
     racks: racks(),
     nowMs: clock.now(),
-  };
+  });
 }
 
 function requireMachine(ports: ApiPorts, reference: string): MachineView {

@@ -59,7 +59,7 @@ function readRoutes(api: ApiServer, { ledger, topology, vipMoves }: ApiPorts): v
     },
     async (request) => {
       const { address = null, after, limit } = request.query;
-      const before = after === undefined ? null : Math.max(0, Number.parseInt(after, 10) || 0);
+      const before = after === undefined ? null : Number(after);
       const moves = await vipMoves({ address, after: before, limit: limit + 1 });
       const page = moves.slice(0, limit);
       const items = page.map(({ site, address: moved, from, to, at }) => ({ site, address: moved, from, to, at: isoTime(at) }));

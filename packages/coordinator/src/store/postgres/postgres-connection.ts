@@ -48,7 +48,13 @@ export class PostgresConnection {
       onnotice: () => undefined,
       onclose: () => this.#lose(),
       // Durable before the answer, whatever the server's default is; a lock of somebody else is an error with a name, not a silence.
-      connection: { application_name: "berth-coordinator", synchronous_commit: "on", lock_timeout: LOCK_MS },
+      // All queries look up by key and the commit's plan depends on no value, so the server plans each text once; left to itself it plans the commit each time.
+      connection: {
+        application_name: "berth-coordinator",
+        synchronous_commit: "on",
+        lock_timeout: LOCK_MS,
+        plan_cache_mode: "force_generic_plan",
+      },
       types: { int8: { to: INT8, from: [INT8], parse: Number, serialize: String } },
     });
   }

@@ -1,14 +1,15 @@
 import type { LedgerChange } from "@berth/core";
 import { EnvironmentError, type Clock, type Log } from "@berth/host";
-import { sql, type Kysely, type Selectable, type Transaction } from "kysely";
+import { CompiledQuery, sql, type Kysely, type Selectable, type Transaction } from "kysely";
 import { randomUUID } from "node:crypto";
 import { auditRow } from "../sqlite-audit.js";
-import type { AuditEntry, LedgerNews, LedgerStore, SharedLedger } from "../store.js";
+import type { AuditEntry, LedgerNews, LedgerStore, LoadedLedger, SharedLedger } from "../store.js";
 import type { Tables } from "../tables.js";
 import { insertCommit, type CommitContent, type InsertCommit } from "./insert-commit.js";
 import { insertRows } from "./insert-rows.js";
 import { LEDGER_CHANNEL, watchLedger } from "./ledger-watch.js";
-import { loadLedger, type Position } from "./load-ledger.js";
+import { contentSink, stateSink, type LedgerSink } from "../ledger-sink.js";
+import { readLedger, type Position } from "./load-ledger.js";
 import { PostgresLedgerWriter } from "./postgres-ledger-writer.js";
 import type { PostgresDatabase } from "./postgres-database.js";
 
@@ -16,6 +17,7 @@ import type { PostgresDatabase } from "./postgres-database.js";
 const CHANGES_KEPT = 4096;
 const TRIM_EVERY = 64;
 const NEWS_MAX = 256;
+const LATER_CHANGES = `select * from ledger_change where revision > $1 order by revision limit ${NEWS_MAX}`;
 
 /**
  * The ledger that several coordinators share. One row holds the revision and the id of the commit that made it; each commit takes that row
@@ -42,11 +44,29 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     return new PostgresLedger(database, ports, position);
   }
 
-  async load(): ReturnType<LedgerStore["load"]> {
+  load(): ReturnType<LedgerStore["load"]> {
+    return this.#read(() => {
+      const { content, sink } = contentSink();
+      return { sink, loaded: ({ revision }) => ({ revision, content: content() }) };
+    });
+  }
+
+  loadState(): Promise<LoadedLedger> {
+    return this.#read(() => {
+      const { sink, state } = stateSink();
+      return { sink, loaded: ({ revision }) => ({ revision, state }) };
+    });
+  }
+
+  /** Begins anew, with nothing of what it had, when the connection breaks over it. */
+  async #read<T>(begin: () => { readonly sink: LedgerSink; readonly loaded: (position: Position) => T }): Promise<T> {
     this.#later = null;
-    const { position, content } = await this.#database.snapshot(loadLedger);
+    const { position, loaded } = await this.#database.snapshot(async (transaction) => {
+      const { sink, loaded } = begin();
+      return { position: await readLedger(transaction, sink), loaded };
+    });
     this.#position = position;
-    return { revision: position.revision, content };
+    return loaded(position);
   }
 
   async commit(changes: readonly LedgerChange[], audit: readonly AuditEntry[]): Promise<number> {
@@ -86,10 +106,10 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
       const { query } = this.#database;
       const [{ rows }, later] = await query
         .connection()
-        .execute((one) => Promise.all([one.executeQuery(insert), laterChanges(one, this.#position).execute()]));
+        .execute((one) => Promise.all([one.executeQuery(insert), one.executeQuery(laterChanges(this.#position))]));
       if (rows[0]?.taken === 1) return;
       if (tries > 1) return this.#checkMine(query, next);
-      this.#later = later;
+      this.#later = later.rows;
       throw this.#behind();
     });
   }
@@ -131,7 +151,8 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
 
   /** The commits that follow on that position; null when their chain does not start there. */
   async #newsFrom({ revision, head }: Position): Promise<LedgerNews | null> {
-    const later = this.#later ?? (await this.#database.read((query) => laterChanges(query, { revision, head }).execute()));
+    const later =
+      this.#later ?? (await this.#database.read((query) => query.executeQuery(laterChanges({ revision, head })))).rows;
     this.#later = null;
     const changes: LedgerChange[] = [];
     let last: Position = { revision, head };
@@ -152,10 +173,11 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
         { known: revision, revision: now.revision, database: this.#database.target.shown },
         "the database went back: commits that were answered are lost there; the ledger is taken as it is now",
       );
-    return this.load();
+    return this.loadState();
   }
 }
 
-function laterChanges(query: Kysely<Tables>, { revision }: Position) {
-  return query.selectFrom("ledger_change").selectAll().where("revision", ">", revision).orderBy("revision").limit(NEWS_MAX);
+/** As text, because it goes out behind every commit: building it each time takes longer than to send it. */
+function laterChanges({ revision }: Position): CompiledQuery<Selectable<Tables["ledger_change"]>> {
+  return CompiledQuery.raw(LATER_CHANGES, [revision]);
 }

@@ -25,7 +25,7 @@ export function postgresRacks(database: PostgresDatabase, forget: (rackId: strin
       await forget(id);
       await database.write(async (query) => {
         await query.deleteFrom("rack").where("id", "=", id).execute();
-        for (const table of ["rack_interfaces", "rack_lease", "desired"] as const)
+        for (const table of ["rack_interfaces", "rack_lease", "desired", "desired_change"] as const)
           await query.deleteFrom(table).where("rack_id", "=", id).execute();
       });
     },

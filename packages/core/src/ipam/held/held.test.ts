@@ -249,7 +249,7 @@ test("a packed state answers everything as plain maps of the same records do, ov
       }
       expectSame(state, naive);
       const other = new LedgerState(EMPTY_LEDGER);
-      other.reset(state.content());
+      other.reset(new LedgerState(state.content()));
       for (const after of naive.allocations.values()) other.apply({ table: "allocation", before: after, after });
       expectSame(other, naive);
     }),

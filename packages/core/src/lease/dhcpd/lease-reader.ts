@@ -41,6 +41,7 @@ class DhcpdReader implements LeaseReader, Sink {
   #resyncing = false;
   #lineBegins = false;
   #begun = false;
+  #nulsTold = false;
   #ended = false;
   #skippedTooLong = 0;
   /** Line number at the byte that is looked at, from 1; and the buffer and place that it belongs to while a declaration is read. */
@@ -134,7 +135,8 @@ class DhcpdReader implements LeaseReader, Sink {
     while (at < stopAt) {
       if (!this.#open) {
         at = this.#resyncing ? this.#resync(bytes, at, end) : this.#blanks(bytes, at, end);
-        if (at >= end || this.#resyncing || this.#waitsForMark(bytes, at, end)) return at;
+        // What lies between declarations may have led behind `stopAt`, where there is too little behind a block for the fast path.
+        if (at >= stopAt || this.#resyncing || this.#waitsForMark(bytes, at, end)) return at;
         const next = this.#fast?.blocks(at, { end, stopAt }) ?? at;
         if (next > at) {
           this.#line += this.#fast?.lines ?? 0;
@@ -219,7 +221,10 @@ class DhcpdReader implements LeaseReader, Sink {
     return bytes.subarray(at, end).every((octet, i) => octet === BOM[i]);
   }
 
+  /** Called for each octet of what may be gigabytes: told once. */
   #nulBetween(): void {
+    if (this.#nulsTold) return;
+    this.#nulsTold = true;
     const line = this.#line;
     this.#diagnostics.addKind("nul-bytes", "between declarations", () => line, "NUL bytes between declarations: read as blanks");
   }

@@ -45,6 +45,11 @@ function bounded(seconds: number): number {
   return seconds < 0 ? TIME_UNKNOWN : seconds > TIME_MAX ? TIME_NEVER : seconds;
 }
 
+/** Seconds since 1970 as a time of a lease, within the same bounds. */
+export function boundedTime(seconds: number): LeaseTime {
+  return leaseTimeOf(bounded(seconds));
+}
+
 /** ISO 8601 in UTC, to the second. */
 export function formatTime(time: LeaseTime): string | null {
   if (time === null || time === "never") return time;

@@ -1,4 +1,5 @@
 import { addressFamily, parseIpAddress, type IpAddress } from "../../address/ip.js";
+import { boundedTime } from "../dhcpd/time-value.js";
 import { networkOf, type IpPrefix } from "../../address/prefix.js";
 import type { BindingState, Lease, Lease4, Lease6, Lease6Type, LeaseHardware, LeaseTime, LeaseValue } from "../model.js";
 import { encodeUtf8 } from "../octets.js";
@@ -58,8 +59,8 @@ export function parseKeaLine(line: string, columns: KeaColumns): KeaLine {
     address,
     lifetime,
     bindingState: STATES[state] ?? "unknown",
-    cltt: expire - lifetime,
-    ends: lifetime === INFINITE ? "never" : expire,
+    cltt: boundedTime(expire - lifetime),
+    ends: lifetime === INFINITE ? "never" : boundedTime(expire),
   };
   return columns.family === 4 ? lineOf4(common, column) : lineOf6(common, column);
 }
@@ -68,7 +69,7 @@ interface Common {
   readonly address: IpAddress;
   readonly lifetime: number;
   readonly bindingState: BindingState | "unknown";
-  readonly cltt: number;
+  readonly cltt: LeaseTime;
   readonly ends: LeaseTime;
 }
 

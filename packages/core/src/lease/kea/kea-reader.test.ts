@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { leasesContract } from "../contract.js";
+import { formatLeases } from "../format-leases.js";
 import { decodeHostname } from "../hostname.js";
 import { toLeaseReport } from "../lease-report.js";
 import type { LeaseReader } from "../reader.js";
@@ -33,6 +35,20 @@ describe("createKeaReader, DHCPv4", () => {
       starts: 1_796_000_000,
       ends: 1_796_000_600,
     });
+  });
+
+  it.each([
+    ["0", null, 0],
+    ["4294967293", 4_294_966_693, 4_294_967_293],
+    ["4294967296", 4_294_966_696, "never"],
+    ["8640000000001", "never", "never"],
+    ["999999999999999", "never", "never"],
+  ])("keeps an end of %s seconds within the times that a lease may have, so that it can be shown", (expire, starts, ends) => {
+    const { table } = readerOf(HEADER4 + ACTIVE.replace("1796000600", expire));
+    const lease = table.get("10.0.0.1");
+    expect(lease).toMatchObject({ starts, cltt: starts, ends });
+    expect(leasesContract(readerOf(HEADER4 + ACTIVE.replace("1796000600", expire)), MS).leases).toHaveProperty(["10.0.0.1"]);
+    expect([...formatLeases(table)].join("")).toContain("lease 10.0.0.1 {");
   });
 
   it.each([

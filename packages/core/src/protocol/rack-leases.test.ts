@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import type { HardwareAddress } from "../address/hardware.js";
+import type { IpAddress } from "../address/ip.js";
+import { RackLeases, leasesOfNic } from "./rack-leases.js";
+import type { LeaseReport } from "./messages.js";
+
+const NICS = ["02:00:00:00:00:01", "02:00:00:00:00:02", "02:00:00:00:00:03", null] as (HardwareAddress | null)[];
+const ADDRESSES = Array.from({ length: 6 }, (_, i) => `10.0.0.${i}` as IpAddress);
+
+describe("the leases of a rack by NIC", () => {
+  it("are those that a look through all of them finds, whatever came and went", () => {
+    const table = new RackLeases();
+    const plain = new Map<IpAddress, LeaseReport>();
+    let seed = 7;
+    const draw = (below: number): number => {
+      seed = (seed * 1103515245 + 12345) % 2147483648;
+      return Math.floor((seed / 2147483648) * below);
+    };
+    for (let step = 0; step < 3000; step++) {
+      const address = ADDRESSES[draw(ADDRESSES.length)] ?? ("10.0.0.0" as IpAddress);
+      const lease = { address, hardwareAddress: NICS[draw(NICS.length)] ?? null, starts: step } as LeaseReport;
+      const what = draw(200);
+      for (const map of [table, plain]) {
+        if (what === 0) map.clear();
+        else if (what < 70) map.delete(address);
+        else map.set(address, lease);
+      }
+      expect([...table]).toEqual([...plain]);
+      for (const nic of NICS) if (nic !== null) expect(sorted(leasesOfNic(table, nic))).toEqual(sorted(leasesOfNic(plain, nic)));
+    }
+  });
+
+  it("are there at once in a table made of a list", () => {
+    const lease = { address: ADDRESSES[0], hardwareAddress: NICS[0] } as LeaseReport;
+    expect(RackLeases.from([lease]).ofNic("02:00:00:00:00:01" as HardwareAddress)).toEqual([lease]);
+  });
+});
+
+function sorted(leases: readonly LeaseReport[]): LeaseReport[] {
+  return leases.toSorted((a, b) => (a.address < b.address ? -1 : 1));
+}
