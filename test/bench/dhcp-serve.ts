@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Rack } from "../lab/berth-rack.js";
 import { Region } from "../lab/berth-region.js";
 import type { Host } from "../lab/host.js";
@@ -11,6 +12,8 @@ import { median } from "./measurement.js";
 const ROUNDS = 7;
 /** The client asks again so often: less than a millisecond of work for dhcpd. */
 const ASK_EVERY_MS = 5;
+/** A change sooner than a second after dhcpd's last start waits for that second to pass, so that a storm is few restarts: what is timed is the first after it. */
+const QUIET_MS = 1_200;
 
 export interface ServeTimes {
   /** Median milliseconds from the request to enroll a machine to dhcpd's offer of its address. */
@@ -52,6 +55,7 @@ async function measure(
   const times: { enroll: number; restart: number }[] = [];
   for (let round = -2; round < ROUNDS; round++) {
     const mac = strangerMac(round + 100);
+    await sleep(QUIET_MS);
     const start = process.hrtime.bigint();
     await api.enroll(mac);
     while ((await client.discover({ mac }, { waitMs: ASK_EVERY_MS, attempts: 1 })) === null);

@@ -1,5 +1,5 @@
-import { CLOSE, DesiredDigests, type Channel, type DesiredState, type Problem } from "@berth/core";
-import { sha256 } from "@berth/host";
+import { CLOSE, type Channel, type DesiredState, type Problem } from "@berth/core";
+import { stateDigests } from "../plan/state-digests.js";
 import { renewRack, type AdmissionPorts } from "./admit-rack.js";
 import { Session, type Peer, type SessionPorts, type WirePort } from "./session.js";
 import { TwinWatch, type Greeting } from "./twin-watch.js";
@@ -33,7 +33,7 @@ export class Sessions {
       version,
       regions,
       desiredFor,
-      digests: new DesiredDigests(sha256),
+      digests: stateDigests,
       wire,
       renew: (peer, request) => renewRack(admission, peer, request),
       judge: (session, newcomer) => this.#judge(session, newcomer),

@@ -1,6 +1,5 @@
 import {
   canonicalJson,
-  DesiredDigests,
   diffDesired,
   numberZones,
   PartSharer,
@@ -13,6 +12,7 @@ import {
 import { sha256 } from "@berth/host";
 import type { DesiredRecord, SerialRecord } from "../store/store.js";
 import type { PlanMemory } from "./plan-memory.js";
+import { stateDigests } from "./state-digests.js";
 
 /** A change that grew larger is not worth keeping beside the whole. */
 const CHANGE_MAX = 256 * 1024;
@@ -20,7 +20,6 @@ const CHANGE_MAX = 256 * 1024;
 /** Numbers what a plan decides, where it differs from the last time. States that differ little share their parts, so that a little change is a little work. */
 export class PlanNumbers {
   readonly #memory: PlanMemory;
-  readonly #digests = new DesiredDigests(sha256);
   readonly #zoneDigests = new WeakMap<object, { readonly rest: string; readonly digest: string }>();
   readonly #sharer = new PartSharer();
   /** By site. */
@@ -52,7 +51,7 @@ export class PlanNumbers {
   }
 
   #record(last: DesiredRecord | null, state: DesiredState): DesiredRecord {
-    const digest = (of: DesiredState): string => this.#digests.of(of);
+    const digest = (of: DesiredState): string => stateDigests.of(of);
     const base = baseOf(last, digest);
     const change = base === null ? null : diffDesired(base, state, digest);
     const isSmall = change !== null && JSON.stringify(change).length <= CHANGE_MAX;

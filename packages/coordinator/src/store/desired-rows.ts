@@ -1,6 +1,6 @@
-import { DesiredDigests, patchDesired, type DesiredChange, type DesiredState } from "@berth/core";
-import { sha256 } from "@berth/host";
+import { patchDesired, type DesiredChange, type DesiredState } from "@berth/core";
 import type { Kysely, SelectQueryBuilder } from "kysely";
+import { stateDigests } from "../plan/state-digests.js";
 import type { DesiredRecord } from "./store.js";
 import type { Tables } from "./tables.js";
 
@@ -19,7 +19,7 @@ export function desiredRecordOf({ state, digest, change, change_digest }: Desire
   if (change === null || change_digest === null) return asSaved;
   const parsed = JSON.parse(change) as DesiredChange;
   const newest = patchDesired(whole, parsed);
-  if (newest === null || new DesiredDigests(sha256).of(newest) !== change_digest) return asSaved;
+  if (newest === null || stateDigests.of(newest) !== change_digest) return asSaved;
   return { state: newest, digest: change_digest, whole, change: parsed };
 }
 
