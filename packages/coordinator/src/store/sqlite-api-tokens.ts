@@ -11,7 +11,7 @@ export function sqliteApiTokens(connection: SqliteConnection): ApiTokenStore {
       }),
     add: (token) =>
       new Promise((resolve) => {
-        connection.transaction(() => connection.insert("api_token", apiTokenRow(token)));
+        connection.transaction(() => connection.insert("api_token", [apiTokenRow(token)]));
         resolve();
       }),
     remove: (id) =>

@@ -7,6 +7,8 @@ import type { Tables } from "./tables.js";
 
 /** Prepared statements kept; the store's own queries are far fewer. */
 const STATEMENTS_MAX = 256;
+/** Rows of one insert, where there are as many: one statement of eight takes a quarter less than eight of one, and more gain nothing (measured). */
+const ROWS_AT_ONCE = 8;
 
 /**
  * The one connection of a SQLite store. Queries are built with Kysely, so that the same builders serve another engine, and run at once
@@ -62,23 +64,37 @@ export class SqliteConnection {
   }
 
   /**
-   * The insert that every allocation makes, without building its query each time: the columns of a table's rows always come in the same order, so
-   * the first row's text serves the others. Only inside {@link SqliteConnection.transaction}.
+   * The inserts that every allocation makes, without building their query each time: the columns of a table's rows always come in the same order, so
+   * the first rows' text serves the others. Only inside {@link SqliteConnection.transaction}.
    */
-  insert<Name extends keyof Tables>(table: Name, row: Insertable<Tables[Name]>): void {
-    const columns = Object.keys(row);
-    let insert = this.inserts.get(table);
-    if (insert === undefined) {
-      const { sql, parameters } = this.query.insertInto(table).values(row).compile();
-      assert(parameters.length === columns.length, `a column of ${table} is no plain value`);
-      insert = { columns, statement: this.prepare(sql) };
-      this.inserts.set(table, insert);
+  insert<Name extends keyof Tables>(table: Name, rows: readonly Insertable<Tables[Name]>[]): void {
+    for (let from = 0; from < rows.length; ) {
+      const count = rows.length - from < ROWS_AT_ONCE ? 1 : ROWS_AT_ONCE;
+      this.insertAtOnce(table, rows.slice(from, from + count));
+      from += count;
     }
-    const known = insert.columns;
-    const alike = columns.length === known.length && columns.every((column, place) => column === known[place]);
-    assert(alike, `a row of ${table} has its columns in another order`);
-    insert.statement.run(Object.values(row));
-    this.touched += 1;
+  }
+
+  private insertAtOnce<Name extends keyof Tables>(table: Name, rows: readonly Insertable<Tables[Name]>[]): void {
+    const name = `${rows.length} ${table}`;
+    let insert = this.inserts.get(name);
+    if (insert === undefined) {
+      const { sql, parameters } = this.query.insertInto(table).values(rows).compile();
+      const columns = Object.keys(rows[0] ?? {});
+      assert(parameters.length === columns.length * rows.length, `a column of ${table} is no plain value`);
+      insert = { columns, statement: this.prepare(sql) };
+      this.inserts.set(name, insert);
+    }
+    const { columns, statement } = insert;
+    const values: unknown[] = [];
+    for (const row of rows) {
+      const own = Object.keys(row);
+      const alike = own.length === columns.length && own.every((column, place) => column === columns[place]);
+      assert(alike, `a row of ${table} has its columns in another order`);
+      for (const value of Object.values(row)) values.push(value);
+    }
+    statement.run(values);
+    this.touched += rows.length;
   }
 
   /** All of it or nothing, on disk when it returns. Throws what {@link storeError} makes of the engine's error. */

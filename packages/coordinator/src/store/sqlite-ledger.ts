@@ -27,7 +27,7 @@ export function sqliteLedger(connection: SqliteConnection): LedgerStore {
       new Promise((resolve) => {
         const revision = connection.transaction(() => {
           writer.write(changes);
-          for (const entry of audit) connection.insert("audit", auditRow(entry));
+          connection.insert("audit", audit.map(auditRow));
           return nextRevision().revision;
         });
         resolve(revision);
