@@ -98,10 +98,10 @@ function diesAt(statement: number): { readonly database: Database; readonly died
   const database = new SqliteDatabase(join(folder, "berth.sqlite"));
   let count = 0;
   const prepare = database.prepare.bind(database);
-  database.prepare = ((text: string) => {
+  database.prepare = (text: string) => {
     if (++count >= statement) throw new Error("killed");
     return prepare(text);
-  });
+  };
   return { database, died: () => count >= statement };
 }
 
