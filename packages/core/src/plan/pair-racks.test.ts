@@ -11,6 +11,11 @@ import { planRacks, type RegionPlan } from "./plan-racks.js";
 const policy = { forwarders: [], mailbox: null, ntpUpstreams: [] };
 const WINDOW = { first: ipAddress("192.168.50.100"), last: ipAddress("192.168.50.119") };
 
+const ADDRESSES = new Map([
+  ["id-r1", ipAddress("192.168.50.1")],
+  ["id-r2", ipAddress("192.168.50.2")],
+]);
+
 function deskWith(racks: readonly RackView[]): Desk {
   const desk = new Desk();
   desk.declare({ prefix: "192.168.50.0/24", mode: "window", window: WINDOW, dhcp: { mtu: 9000, failover: { mclt: 60 } } });
@@ -96,7 +101,7 @@ describe("a window that two racks share", () => {
   test("stays as it is when a rack falls silent, or an older one joins", () => {
     const states = plan(deskWith([rack("r1", "192.168.50.1"), rack("r2", "192.168.50.2")])).sites.flatMap(({ racks }) => racks);
     const pairs = pairsIn(states);
-    expect(pairs).toEqual(new Map([[1, { primary: "id-r1", secondary: "id-r2" }]]));
+    expect(pairs).toEqual(new Map([[1, { primary: "id-r1", secondary: "id-r2", addresses: ADDRESSES }]]));
     const later = deskWith([
       { ...rack("r0", "192.168.50.9"), joinedAt: -1 },
       rack("r1", "192.168.50.1", 24 * 60 * MINUTE),
@@ -106,6 +111,43 @@ describe("a window that two racks share", () => {
     expect(codes(planned)).toEqual([]);
     expect(subnetOf(planned, "r2")?.failover?.role).toBe("secondary");
     expect(subnetOf(planned, "r0")?.mode).toBe("static");
+  });
+
+  test("stays when a rack loses its interface for a while, whatever its partner says, and ends when that rack is removed", () => {
+    const states = plan(deskWith([rack("r1", "192.168.50.1"), rack("r2", "192.168.50.2")])).sites.flatMap(({ racks }) => racks);
+    const away = rack("r1", "10.9.9.9");
+    const without = plan(deskWith([away, rack("r2", "192.168.50.2", 24 * 60 * MINUTE)]), pairsIn(states));
+    expect(codes(without)).toEqual(["failover-partner-away"]);
+    for (const [name, before] of [
+      ["r1", states[0]],
+      ["r2", states[1]],
+    ] as const) {
+      const subnet = subnetOf(without, name);
+      expect([subnet?.failover, subnet?.window]).toEqual([before?.subnets[0]?.failover, WINDOW]);
+    }
+    // From these states the pair is known as well, so the interface may stay away for long.
+    const kept = pairsIn(without.sites.flatMap(({ racks }) => racks));
+    expect(kept).toEqual(pairsIn(states));
+    const back = plan(deskWith([rack("r1", "192.168.50.1"), rack("r2", "192.168.50.2")]), kept);
+    expect([codes(back), subnetOf(back, "r1")]).toEqual([[], states[0]?.subnets[0]]);
+    const removed = plan(deskWith([rack("r2", "192.168.50.2")]), kept);
+    expect([codes(removed), subnetOf(removed, "r2")?.failover]).toEqual([["failover-held-back"], undefined]);
+  });
+
+  test("stays when both racks lose the network, until others serve it", () => {
+    const states = plan(deskWith([rack("r1", "192.168.50.1"), rack("r2", "192.168.50.2")])).sites.flatMap(({ racks }) => racks);
+    const away = [rack("r1", "10.9.9.1"), rack("r2", "10.9.9.2")];
+    const gone = plan(deskWith(away), pairsIn(states));
+    expect(codes(gone)).toEqual(["subnet-unserved", "failover-partner-away", "failover-partner-away"]);
+    const kept = pairsIn(gone.sites.flatMap(({ racks }) => racks));
+    expect(kept).toEqual(pairsIn(states));
+    const others = plan(deskWith([...away, rack("r3", "192.168.50.3"), rack("r4", "192.168.50.4")]), kept);
+    expect(["r1", "r2", "r3", "r4"].map((name) => subnetOf(others, name)?.failover?.role)).toEqual([
+      undefined,
+      undefined,
+      "primary",
+      "secondary",
+    ]);
   });
 });
 
@@ -128,7 +170,11 @@ test("two racks are a pair once between the same addresses: dhcpd would reject a
     [undefined, "10.71.0.109"],
   ]);
   // The pair that exists stays when the other subnet comes first by number.
-  const pairs = new Map([[2, { primary: "id-r1", secondary: "id-r2" }]]);
+  const addresses = new Map([
+    ["id-r1", ipAddress("10.0.0.1")],
+    ["id-r2", ipAddress("10.0.0.2")],
+  ]);
+  const pairs = new Map([[2, { primary: "id-r1", secondary: "id-r2", addresses }]]);
   expect(plan(desk, pairs).problems.map(({ at }) => at)).toEqual(["subnet 1"]);
 });
 

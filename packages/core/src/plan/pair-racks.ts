@@ -11,6 +11,8 @@ import { addressFor, serversOf, type SiteView } from "./site-view.js";
 export interface Pair {
   readonly primary: string;
   readonly secondary: string;
+  /** By rack. */
+  readonly addresses: ReadonlyMap<string, IpAddress>;
 }
 
 /** By subnet. */
@@ -21,13 +23,19 @@ const FRESH_MS = 600_000;
 
 /** The pairs that these desired states carry. */
 export function pairsIn(states: Iterable<Pick<DesiredState, "rack" | "subnets">>): Pairs {
-  const halves = new Map<number, Partial<Pair>>();
+  const halves = new Map<
+    number,
+    Partial<Record<"primary" | "secondary", { readonly rack: string; readonly address: IpAddress }>>
+  >();
   for (const { rack, subnets } of states)
     for (const { id, failover } of subnets)
-      if (failover !== undefined) halves.set(id, { ...halves.get(id), [failover.role]: rack });
+      if (failover !== undefined) halves.set(id, { ...halves.get(id), [failover.role]: { rack, address: failover.address } });
   const pairs = new Map<number, Pair>();
-  for (const [id, { primary, secondary }] of halves)
-    if (primary !== undefined && secondary !== undefined) pairs.set(id, { primary, secondary });
+  for (const [id, { primary, secondary }] of halves) {
+    if (primary === undefined || secondary === undefined) continue;
+    const addresses = new Map([primary, secondary].map(({ address, rack }) => [rack, address]));
+    pairs.set(id, { primary: primary.rack, secondary: secondary.rack, addresses });
+  }
   return pairs;
 }
 
@@ -69,8 +77,8 @@ export function pairSubnets(
 }
 
 /**
- * The two racks that share a subnet's window where an operator wished it. A pair that exists stays whatever becomes of a rack, because its partner
- * must go on keeping to its share; a new one is made only of racks that speak.
+ * The two racks that share a subnet's window where an operator wished it. A pair that exists stays whatever becomes of one rack, silent or without its
+ * interface, because its partner must go on keeping to its share; a new one is made only of racks that speak.
  */
 function pairRacks(
   subnet: Subnet,
@@ -82,21 +90,37 @@ function pairRacks(
   if (!isShared || subnet.window === null) return { pair: null, problems: [] };
   const serving = serversOf(view, subnet);
   const before = previous.get(subnet.id);
-  const known = [before?.primary, before?.secondary].flatMap((id) => serving.find((rack) => rack.id === id) ?? []);
-  const [primary, secondary] = known.length === 2 ? known : serving;
+  const known = [before?.primary, before?.secondary].flatMap((id) => view.racks.find((rack) => rack.id === id) ?? []);
+  const goesOn =
+    before !== undefined && known.length === 2 && (serving.length === 0 || known.some((rack) => serving.includes(rack)));
+  const [primary, secondary] = goesOn ? known : serving;
   if (primary === undefined) return { pair: null, problems: [] };
   if (secondary === undefined)
     return heldBack(subnet, `only rack ${primary.name} serves it`, "join a second rack on this network");
-  const silent = known.length === 2 ? undefined : [primary, secondary].find((rack) => !isFresh(rack, now));
+  const silent = goesOn ? undefined : [primary, secondary].find((rack) => !isFresh(rack, now));
   if (silent !== undefined)
     return heldBack(subnet, `rack ${silent.name} does not speak`, "start its agent, or remove the rack with `berth rack remove`");
   const addresses = new Map<string, IpAddress>();
   for (const rack of [primary, secondary]) {
-    const address = addressFor(view, rack, subnet);
-    if (address === null) return heldBack(subnet, `rack ${rack.name} has no address of its own there`, "look at its interfaces");
+    const address = addressFor(view, rack, subnet) ?? (goesOn ? before.addresses.get(rack.id) : undefined);
+    if (address === undefined)
+      return heldBack(subnet, `rack ${rack.name} has no address of its own there`, "look at its interfaces");
     addresses.set(rack.id, address);
   }
-  return { pair: { primary, secondary, addresses, wish }, problems: [] };
+  const away = [primary, secondary].filter((rack) => !serving.includes(rack));
+  return { pair: { primary, secondary, addresses, wish }, problems: away.map((rack) => partnerAway(subnet, rack)) };
+}
+
+/** What a rack of a pair keeps to although it has no address there now: when that comes back, both go on where they were. */
+export function keptByPairs(view: SiteView, pairings: ReadonlyMap<number, Pairing>): ReadonlyMap<string, readonly Subnet[]> {
+  const kept = new Map<string, Subnet[]>();
+  for (const subnet of view.subnets) {
+    const pair = pairings.get(subnet.id)?.pair ?? null;
+    if (pair === null) continue;
+    for (const { id } of [pair.primary, pair.secondary])
+      if (view.served.get(id)?.includes(subnet) !== true) kept.set(id, [...(kept.get(id) ?? []), subnet]);
+  }
+  return kept;
 }
 
 function isFresh({ connected, lastSeenAt }: RackView, now: number): boolean {
@@ -106,4 +130,13 @@ function isFresh({ connected, lastSeenAt }: RackView, now: number): boolean {
 function heldBack({ id }: Subnet, why: string, remedy: string): Pairing {
   const message = `failover is held back, because ${why}: until then each rack gives from its own part of the window`;
   return { pair: null, problems: [{ code: "failover-held-back", at: `subnet ${id}`, message, remedy }] };
+}
+
+function partnerAway({ id, prefix }: Subnet, { name }: RackView): Problem {
+  return {
+    code: "failover-partner-away",
+    at: `subnet ${id}`,
+    message: `rack ${name}, one of the two that share the window, has no address in ${prefix} now: the other gives from its share alone`,
+    remedy: "look at its interfaces; if it is gone for good, `berth-agent partner-down` on the other, or `berth rack remove` it",
+  };
 }

@@ -7,7 +7,7 @@ import type { Problem } from "../problem.js";
 import type { RackView } from "../topology/rack-view.js";
 import { assignSlices, type Slices } from "./assign-slices.js";
 import { retiredLeases } from "./retired-leases.js";
-import { pairSubnets, type Pairing, type Pairs } from "./pair-racks.js";
+import { keptByPairs, pairSubnets, type Pairing, type Pairs } from "./pair-racks.js";
 import { planSubnet } from "./plan-subnet.js";
 import { serverAddresses, serversOf, sitesOf, type PlanSources, type SiteView } from "./site-view.js";
 import { ZoneComposer } from "./zone-composer.js";
@@ -49,7 +49,8 @@ export function planRacks(sources: PlanSources, previous: Slices, previousPairs:
     const vips = knownVips(view);
     const pairings = pairSubnets(view, { previous: previousPairs, now: sources.now });
     for (const { id } of view.subnets) problems.push(...(pairings.get(id)?.problems ?? []));
-    const racks = view.racks.map((rack) => planRack(rack, { view, slices, sources, changesAt, vips, pairings }));
+    const kept = keptByPairs(view, pairings);
+    const racks = view.racks.map((rack) => planRack(rack, { view, slices, sources, changesAt, vips, pairings, kept }));
     const { mailbox } = sources.policy;
     return { site: view.site, zones: mailbox === null ? zones.zones : zones.zones.map((zone) => ({ ...zone, mailbox })), racks };
   });
@@ -85,6 +86,8 @@ interface Context {
   readonly vips: readonly IpAddress[];
   /** By subnet. */
   readonly pairings: ReadonlyMap<number, Pairing>;
+  /** By rack: what it shares and has no address in. */
+  readonly kept: ReadonlyMap<string, readonly Subnet[]>;
 }
 
 /**
@@ -100,9 +103,9 @@ function knownVips({ site, topology }: SiteView): readonly IpAddress[] {
 
 const VIPS_MAX = 4096;
 
-function planRack(rack: RackView, { view, slices, sources, changesAt, vips, pairings }: Context): RackContent {
+function planRack(rack: RackView, { view, slices, sources, changesAt, vips, pairings, kept }: Context): RackContent {
   const subnets: DesiredSubnet[] = [];
-  for (const subnet of view.served.get(rack.id) ?? []) {
+  for (const subnet of [...(view.served.get(rack.id) ?? []), ...(kept.get(rack.id) ?? [])]) {
     const slice = slices.get(rack.id)?.get(subnet.id) ?? null;
     const pair = pairings.get(subnet.id)?.pair ?? null;
     const planned = planSubnet(subnet, { view, rack, slice, pair, now: sources.now });
