@@ -24,14 +24,14 @@ export default defineConfig({
         },
       },
       {
-        // Real daemons in network namespaces: needs root and built packages, and shares two cores, so files run one after the other.
+        // Real daemons in network namespaces: needs root and built packages, and shares two cores, so two files run at a time.
         extends: true,
         test: {
           name: "lab",
           include: ["test/{lab,scenario}/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
+          maxWorkers: 2,
           isolate: false,
         },
       },
