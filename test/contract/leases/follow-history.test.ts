@@ -49,13 +49,22 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("mute"), silent: fc.boolean() }) },
 );
 
+/** Found by this test: a lease told as ended, by a clock that was set back before anybody looked. */
+const SET_BACK_AFTER_APPEND: Op[] = [
+  { kind: "overwrite", blocks: [] },
+  { kind: "look" },
+  { kind: "step", seconds: 1 },
+  { kind: "append", blocks: [1, 0].map((ends) => ({ host: 1, mac: 1, ends, state: "active" })), cut: 2 },
+  { kind: "step", seconds: -5 },
+];
+
 describe("follower against a follower that reads the whole file each time", () => {
   it("agrees on every history of appends, rewrites, truncations and renames", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(op, { maxLength: 40 }), async (history) => {
         await replay(history);
       }),
-      { numRuns: 300 },
+      { numRuns: 300, examples: [[SET_BACK_AFTER_APPEND]] },
     );
   });
 });

@@ -307,11 +307,14 @@ class FileFollower {
     log.warn({ path, code: "clock-stepped", stepMs }, "the wall clock was set; leases are judged by it anew");
   }
 
-  /** Answers whether there was anything to tell. */
+  /**
+   * Answers whether there was anything to tell. It is told as of the time for which the lapses were taken last: told by a later one, a clock that is then set back
+   * would bring the lease to life again for the table and not for who listens.
+   */
   #tell(keys: readonly string[], reset: boolean): boolean {
     if (this.#current === null || (keys.length === 0 && !reset)) return false;
     const { table } = this.#current.reader;
-    const change = new AnnouncedChange(table, keys, { reset, now: this.#options.clock.now() });
+    const change = new AnnouncedChange(table, keys, { reset, now: this.#judgedAt });
     this.#changedAt = this.#options.clock.monotonic();
     for (const listener of [...this.#listeners]) listener(change);
     return true;
