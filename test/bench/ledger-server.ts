@@ -24,6 +24,7 @@ const api = await createApi({
   ledger,
   verification: () => "unverified",
   racks: () => [],
+  leasesOf: () => [],
   removeRack: () => Promise.resolve({ ok: true, value: null }),
   createToken: () => Promise.resolve({ ok: true, value: { joinLine: "", expiresAt: 0 } }),
   planner: { desiredFor: () => null },

@@ -1,5 +1,16 @@
 import type { Clock, Log } from "@berth/host";
-import type { Allocation, CurrentProblem, DesiredState, Problem, RackView, Result, Topology, Verification } from "@berth/core";
+import type {
+  Allocation,
+  CurrentProblem,
+  DesiredState,
+  HardwareAddress,
+  Problem,
+  RackView,
+  ReportedLease,
+  Result,
+  Topology,
+  Verification,
+} from "@berth/core";
 import type { Ledger } from "../ledger/ledger.js";
 import type { AuditStore, TopologyStore } from "../store/store.js";
 import type { ApiTokens } from "./api-tokens.js";
@@ -31,6 +42,8 @@ export interface ApiPorts {
   /** What the wire says of a given address. */
   readonly verification: (allocation: Allocation) => Verification;
   readonly racks: () => readonly RackView[];
+  /** What all racks report of a NIC, without a look at each of them. */
+  readonly leasesOf: (nic: HardwareAddress) => readonly ReportedLease[];
   /** Forgets a rack: its facts and its right to connect. */
   readonly removeRack: (rackId: string) => Promise<Result<unknown>>;
   readonly createToken: (request: JoinLineRequest, actor: string) => Promise<Result<JoinLine>>;

@@ -1,15 +1,19 @@
 import {
   assert,
   emptyReportedFacts,
+  leasesOfNic,
   RackLeases,
   mergeObservation,
+  type HardwareAddress,
   type Observation,
   type Problem,
   type ReportedFacts,
+  type ReportedLease,
   type RackView,
 } from "@berth/core";
 import type { Clock, Log } from "@berth/host";
 import type { RackRecord, Store } from "../store/store.js";
+import { RacksOfNics } from "./racks-of-nics.js";
 
 /** A session of a rack as the registry knows it. `connection` tells apart the sessions of one rack, so that the end of an old one means nothing. */
 export interface RackSession {
@@ -26,6 +30,8 @@ export interface RackRegistry {
   /** In the order of their names. The objects are snapshots; their lease maps are live and read-only. */
   views(): readonly RackView[];
   view(id: string): RackView | null;
+  /** All that racks report of a NIC, in the order of their names; costs the same however many racks there are. */
+  leasesOf(nic: HardwareAddress): readonly ReportedLease[];
   record(id: string): RackRecord | null;
   records(): readonly RackRecord[];
   /** Adds a rack or changes its name or key; durable when it resolves. */
@@ -74,6 +80,7 @@ class KnownRacks implements RackRegistry {
   readonly #ports: RackRegistryPorts;
   readonly #entries: Map<string, Entry>;
   readonly #listeners = new Set<(id: string) => void>();
+  readonly #racksOfNics = new RacksOfNics();
   /** In the order of their names, until a rack comes, goes or is renamed. */
   #ordered: readonly Entry[] | null = null;
   /** Every request asks for all racks, far more often than one of them changes. */
@@ -82,6 +89,7 @@ class KnownRacks implements RackRegistry {
   constructor(ports: RackRegistryPorts, entries: Map<string, Entry>) {
     this.#ports = ports;
     this.#entries = entries;
+    for (const entry of entries.values()) this.#index(entry);
   }
 
   views(): readonly RackView[] {
@@ -95,6 +103,12 @@ class KnownRacks implements RackRegistry {
     return entry === undefined ? null : viewOf(entry);
   }
 
+  leasesOf(nic: HardwareAddress): readonly ReportedLease[] {
+    const racks = this.#racksOfNics.of(nic).flatMap((id) => this.view(id) ?? []);
+    const ordered = racks.length < 2 ? racks : racks.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return ordered.flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease })));
+  }
+
   record(id: string): RackRecord | null {
     return this.#entries.get(id)?.record ?? null;
   }
@@ -106,8 +120,11 @@ class KnownRacks implements RackRegistry {
   async admit(record: RackRecord): Promise<void> {
     await this.#ports.store.racks.save(record);
     const entry = this.#entries.get(record.id);
-    if (entry === undefined) this.#entries.set(record.id, newEntry(record));
-    else entry.record = record;
+    if (entry === undefined) {
+      const added = newEntry(record);
+      this.#entries.set(record.id, added);
+      this.#index(added);
+    } else entry.record = record;
     this.#ordered = null;
     this.#changed(record.id);
   }
@@ -116,12 +133,14 @@ class KnownRacks implements RackRegistry {
     const entry = this.#entries.get(id);
     if (entry === undefined) return false;
     this.#ordered = null;
+    entry.facts.leases.tell(null);
     this.#entries.delete(id); // first, so that its session ends and no report of it is queued behind the removal
     this.#changed(id);
     try {
       await this.#ports.store.racks.remove(id);
     } catch (error) {
       this.#entries.set(id, entry);
+      this.#index(entry);
       this.#ordered = null;
       this.#changed(id);
       throw error;
@@ -149,7 +168,13 @@ class KnownRacks implements RackRegistry {
   }
 
   observe(id: string, observation: Observation): readonly Problem[] {
-    const problems = observe(this.#ports.store, this.#known(id), { observation, now: this.#ports.clock.now() });
+    const entry = this.#known(id);
+    const { leases } = entry.facts;
+    const problems = observe(this.#ports.store, entry, { observation, now: this.#ports.clock.now() });
+    if (entry.facts.leases !== leases) {
+      leases.tell(null);
+      this.#index(entry);
+    }
     this.#changed(id);
     return problems;
   }
@@ -171,12 +196,14 @@ class KnownRacks implements RackRegistry {
     const ids = new Set([...this.#entries.keys(), ...stored.keys()]);
     for (const id of ids) {
       const [before, after] = [this.#entries.get(id), stored.get(id)];
+      before?.facts.leases.tell(null);
       if (after === undefined) this.#entries.delete(id);
       else {
         // The same report stays the same object: whoever compares with what it took in before finds nothing new.
         if (before?.facts.interfacesAt === after.facts.interfacesAt && before !== undefined)
           after.facts.interfaces = before.facts.interfaces;
         this.#entries.set(id, after);
+        this.#index(after);
       }
       this.#ordered = null;
       this.#changed(id);
@@ -186,6 +213,10 @@ class KnownRacks implements RackRegistry {
   onChange(listener: (id: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #index({ facts, record }: Entry): void {
+    facts.leases.tell(this.#racksOfNics.follower(record.id));
   }
 
   #changed(id: string): void {

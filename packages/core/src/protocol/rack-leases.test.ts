@@ -11,6 +11,8 @@ describe("the leases of a rack by NIC", () => {
   it("are those that a look through all of them finds, whatever came and went", () => {
     const table = new RackLeases();
     const plain = new Map<IpAddress, LeaseReport>();
+    const followed: HardwareAddress[] = [];
+    table.tell({ came: (nic) => followed.push(nic), went: (nic) => followed.splice(followed.indexOf(nic), 1) });
     let seed = 7;
     const draw = (below: number): number => {
       seed = (seed * 1103515245 + 12345) % 2147483648;
@@ -27,7 +29,17 @@ describe("the leases of a rack by NIC", () => {
       }
       expect([...table]).toEqual([...plain]);
       for (const nic of NICS) if (nic !== null) expect(sorted(leasesOfNic(table, nic))).toEqual(sorted(leasesOfNic(plain, nic)));
+      const here = new Set([...plain.values()].flatMap(({ hardwareAddress }) => hardwareAddress ?? []));
+      expect(followed.toSorted()).toEqual([...here].sort());
     }
+  });
+
+  it("are told to whoever follows from now on, and that they went to whoever does no more", () => {
+    const table = RackLeases.from([{ address: ADDRESSES[0], hardwareAddress: NICS[0] } as LeaseReport]);
+    const heard: string[] = [];
+    table.tell({ came: (nic) => heard.push(`first: came ${nic}`), went: (nic) => heard.push(`first: went ${nic}`) });
+    table.tell({ came: (nic) => heard.push(`then: came ${nic}`), went: () => undefined });
+    expect(heard).toEqual([`first: came ${NICS[0]}`, `first: went ${NICS[0]}`, `then: came ${NICS[0]}`]);
   });
 
   it("are there at once in a table made of a list", () => {

@@ -2,11 +2,19 @@ import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
 import type { LeaseReport } from "./messages.js";
 
+/** Is told of NICs that have leases in a table, each once until it has none. */
+export interface NicFollower {
+  came(nic: HardwareAddress): void;
+  went(nic: HardwareAddress): void;
+}
+
 /**
  * A rack's leases by address, which can be asked by NIC, too: every request about a machine asks where its NICs were seen, and must not look
  * through the tens of thousands of leases that a rack may have.
  */
 export class RackLeases extends Map<IpAddress, LeaseReport> {
+  /** Who follows which NICs have leases here. */
+  #follower: NicFollower | null = null;
   /** Most NICs have one lease; a list for each would be most of the memory. */
   readonly #ofNic = new Map<HardwareAddress, IpAddress | readonly IpAddress[]>();
 
@@ -31,8 +39,16 @@ export class RackLeases extends Map<IpAddress, LeaseReport> {
   }
 
   override clear(): void {
+    for (const nic of this.#ofNic.keys()) this.#follower?.went(nic);
     this.#ofNic.clear();
     super.clear();
+  }
+
+  /** The follower hears of all NICs that have leases here, and of each that comes and goes from now on; null instead, and the former one hears that all went. */
+  tell(follower: NicFollower | null): void {
+    for (const nic of this.#ofNic.keys()) this.#follower?.went(nic);
+    this.#follower = follower;
+    for (const nic of this.#ofNic.keys()) follower?.came(nic);
   }
 
   /** All leases of a NIC, over or not. */
@@ -44,13 +60,16 @@ export class RackLeases extends Map<IpAddress, LeaseReport> {
     if (nic === null) return;
     const known = this.#ofNic.get(nic);
     this.#ofNic.set(nic, known === undefined ? address : [...list(known), address]);
+    if (known === undefined) this.#follower?.came(nic);
   }
 
   #forget(address: IpAddress, nic: HardwareAddress | null): void {
     if (nic === null) return;
     const [first, ...rest] = list(this.#ofNic.get(nic)).filter((other) => other !== address);
-    if (first === undefined) this.#ofNic.delete(nic);
-    else this.#ofNic.set(nic, rest.length === 0 ? first : [first, ...rest]);
+    if (first === undefined) {
+      this.#ofNic.delete(nic);
+      this.#follower?.went(nic);
+    } else this.#ofNic.set(nic, rest.length === 0 ? first : [first, ...rest]);
   }
 }
 

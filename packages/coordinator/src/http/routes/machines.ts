@@ -153,20 +153,14 @@ function machineSources({ clock, ledger, racks }: ApiPorts): MachineSources {
 
 /** The view of a machine that a request changed, and the mark of the change. Whole lists would make the cost of one answer grow with the ledger. */
 function changedMachine(
-  { clock, ledger, racks }: ApiPorts,
+  { clock, leasesOf, ledger }: ApiPorts,
   machine: Machine,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): MachineView {
   const allocations = ledger.allocationsOf(machine.id);
   const record = ledger.machine(machine.id);
   markChange(request, reply, record === null ? null : machineTag(record, allocations));
-  return viewMachine(machine, {
-    machines: [machine],
-    allocations,
-    subnets: ledger.subnets(),
-    racks: racks(),
-    nowMs: clock.now(),
-  });
+  return viewMachine(machine, { allocations, subnets: ledger.subnets(), leasesOf, nowMs: clock.now() });
 }
 
 function requireMachine(ports: ApiPorts, reference: string): MachineView {
