@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import type { Subnet } from "@berth/core";
-import { ask, createFixture, SUBNET, type ApiFixture } from "./api-fixture.js";
+import { ask, createFixture, rack, SUBNET, type ApiFixture } from "./api-fixture.js";
 
 /** How often the API looked at a subnet of the list, and asked for all racks. */
 let looks = { subnets: 0, racks: 0 };
@@ -35,6 +35,7 @@ it("a change of one machine looks at no subnet but once for all such changes, an
   countingSubnets(fixture);
   const first = await ask(fixture, "POST", "/machines/enroll", { nics: [nic(1)], subnet: "7" });
   expect(first).toMatchObject({ status: 201, body: { allocation: { subnet: "10.0.6.0/24" } } });
+  await ask(fixture, "GET", "/allocations?subnet=7");
   looks = { subnets: 0, racks: 0 };
   for (const [path, body] of [
     ["/machines/enroll", { nics: [nic(2)], subnet: "3" }],
@@ -44,7 +45,32 @@ it("a change of one machine looks at no subnet but once for all such changes, an
     [`/machines/${nic(2)}/release`, {}],
   ] as const)
     expect([path, (await ask(fixture, "POST", path, body)).status]).toEqual([path, path.endsWith("release") ? 200 : 201]);
+  expect(await ask(fixture, "GET", "/allocations?subnet=10.0.2.0%2F24")).toMatchObject({ body: { items: [{ kind: "vip" }] } });
+  await ask(fixture, "POST", "/reservations", { first: "10.0.6.9" });
+  expect(await ask(fixture, "GET", "/reservations?subnet=7")).toMatchObject({ body: { items: [{ subnet: "10.0.6.0/24" }] } });
   expect(looks).toEqual({ subnets: 0, racks: 0 });
   await ask(fixture, "GET", "/subnets");
   expect(looks).toEqual({ subnets: 20, racks: 1 });
+});
+
+it("the racks of a subnet are found without a look at what racks reported before", async () => {
+  let reads = 0;
+  const seen = rack("rack-1");
+  const interfaces = seen.interfaces.map((each) =>
+    Object.defineProperty({ ...each }, "addresses", {
+      get: () => {
+        reads += 1;
+        return each.addresses;
+      },
+    }),
+  );
+  fixture = await createFixture();
+  fixture.racks = [{ ...seen, interfaces }];
+  expect(await ask(fixture, "POST", "/subnets", SUBNET)).toMatchObject({ body: { racks: ["rack-1"] } });
+  reads = 0;
+  fixture.racks = [{ ...seen, interfaces, lastSeenAt: fixture.nowMs }];
+  expect(await ask(fixture, "GET", "/subnets/1")).toMatchObject({ body: { racks: ["rack-1"] } });
+  expect(reads).toBe(0);
+  fixture.racks = [{ ...seen, interfaces: [], lastSeenAt: fixture.nowMs }];
+  expect(await ask(fixture, "GET", "/subnets/1")).toMatchObject({ body: { racks: [] } });
 });

@@ -8,12 +8,10 @@ import { actorOf } from "./authenticate.js";
 export function askerFrom(request: FastifyRequest): Asker {
   const key = request.headers["idempotency-key"];
   const ifMatch = request.headers["if-match"];
-  return {
-    actor: actorOf(request),
-    dryRun: isDryRun(request),
-    ...(typeof key === "string" ? { once: { key, request: digestOf(request) } } : {}),
-    ...(ifMatch === undefined ? {} : { ifMatch: ifMatch.split(",").map((tag) => tag.trim()) }),
-  };
+  const asker: { -readonly [Member in keyof Asker]: Asker[Member] } = { actor: actorOf(request), dryRun: isDryRun(request) };
+  if (typeof key === "string") asker.once = { key, request: digestOf(request) };
+  if (ifMatch !== undefined) asker.ifMatch = ifMatch.split(",").map((tag) => tag.trim());
+  return asker;
 }
 
 /** Marks the answer to a change: a dry run as one, a real one with the entity tag of what it made. */

@@ -21,9 +21,9 @@ import { allocationTag } from "../../ledger/entity-tag.js";
 import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
+import { findSubnet } from "../find-subnet.js";
 import type { ApiPorts } from "../ports.js";
 import { changeParts, errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
-import { findSubnet } from "./subnets.js";
 
 const tags = ["allocations"];
 const ALLOCATION = `${API_ROOT}/allocations/:ref`;

@@ -4,6 +4,7 @@ import {
   isoTime,
   pageOf,
   pageSchema,
+  prefixesById,
   reservationCreateSchema,
   reservationQuerySchema,
   reservationViewSchema,
@@ -14,9 +15,9 @@ import { recordTag } from "../../ledger/entity-tag.js";
 import type { Ledger } from "../../ledger/ledger.js";
 import { acceptedValue } from "../answer-errors.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
+import { findSubnet } from "../find-subnet.js";
 import type { ApiPorts } from "../ports.js";
 import { changeParts, errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
-import { findSubnet } from "./subnets.js";
 
 const tags = ["reservations"];
 
@@ -60,7 +61,7 @@ export function reservationRoutes(api: ApiServer, { ledger }: ApiPorts): void {
 }
 
 function reservationViewer(ledger: Ledger): (reservation: Reservation) => ReservationView {
-  const prefixes = new Map(ledger.subnets().map(({ id, prefix }) => [id, prefix]));
+  const prefixes = prefixesById(ledger.subnets());
   return ({ id, kind, subnetId, first, last, note, createdAt }) => ({
     id,
     kind,

@@ -1,7 +1,7 @@
 import { API_ROOT, subnetServersViewSchema, type SubnetServersView } from "@berth/core";
 import type { ApiPorts } from "../ports.js";
 import { errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
-import { findSubnet } from "./subnets.js";
+import { findSubnet } from "../find-subnet.js";
 
 export function subnetServerRoutes(api: ApiServer, { ledger, planner, racks }: ApiPorts): void {
   api.get(

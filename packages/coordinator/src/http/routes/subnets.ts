@@ -1,5 +1,6 @@
 import {
   API_ROOT,
+  assert,
   isoTime,
   pageOf,
   pageQuerySchema,
@@ -15,8 +16,8 @@ import {
 import { recordTag } from "../../ledger/entity-tag.js";
 import type { Ledger } from "../../ledger/ledger.js";
 import { acceptedValue } from "../answer-errors.js";
-import { ApiRefusal } from "../api-refusal.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
+import { findSubnet } from "../find-subnet.js";
 import type { ApiPorts } from "../ports.js";
 import { changeParts, errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 
@@ -43,7 +44,7 @@ function readRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
     },
     (request) => {
       const page = pageOf(ledger.subnets(), ({ id }) => String(id).padStart(ID_DIGITS, "0"), request.query);
-      return { items: page.items.map(subnetViewer(ledger, racks())), next: page.next };
+      return { items: viewSubnets(page.items, ledger, racks()), next: page.next };
     },
   );
   const summary = "Show, by number or prefix";
@@ -52,13 +53,13 @@ function readRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
     { schema: { tags, summary, params: referenceParameters, response: { 200: subnetViewSchema, ...errorAnswers } } },
     async (request, reply) => {
       const subnet = findSubnet(ledger, request.params.ref);
-      return reply.header("etag", recordTag(subnet)).send(subnetViewer(ledger, racks())(subnet));
+      return reply.header("etag", recordTag(subnet)).send(viewSubnet(subnet, ledger, racks()));
     },
   );
 }
 
 function changeRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
-  const view = (subnet: Subnet): SubnetView => subnetViewer(ledger, racks())(subnet);
+  const view = (subnet: Subnet): SubnetView => viewSubnet(subnet, ledger, racks());
   const response = { 200: subnetViewSchema, ...errorAnswers };
   api.post(
     `${API_ROOT}/subnets`,
@@ -102,32 +103,22 @@ function changeRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
   );
 }
 
-/** By number or prefix; a prefix that stands in several sites is refused, with the numbers. */
-export function findSubnet(ledger: Ledger, reference: string): Subnet {
-  const found = ledger.subnets().filter(({ id, prefix }) => String(id) === reference || prefix === reference);
-  const [subnet, ...others] = found;
-  if (subnet === undefined) {
-    throw new ApiRefusal(404, [
-      { code: "subnet-unknown", at: reference, message: "no such subnet is declared", remedy: "see 'berth subnet list'" },
-    ]);
-  }
-  if (others.length > 0) {
-    const choices = found.map(({ id, site }) => `${id} (site ${site})`).join(", ");
-    throw new ApiRefusal(409, [
-      {
-        code: "subnet-ambiguous",
-        at: reference,
-        message: "the prefix stands in several sites",
-        remedy: `say its number: ${choices}`,
-      },
-    ]);
-  }
-  return subnet;
+function viewSubnets(subnets: readonly Subnet[], ledger: Ledger, racks: readonly RackView[]): SubnetView[] {
+  const attached = racksByPlace(racks, new Set(subnets.flatMap(placesOf)));
+  const racksOf = (subnet: Subnet): string[] =>
+    placesOf(subnet).flatMap((place) => [...(attached.get(`${subnet.site} ${place}`) ?? [])]);
+  return subnets.map((subnet) => showSubnet(subnet, ledger, racksOf(subnet)));
 }
 
-function subnetViewer(ledger: Ledger, racks: readonly RackView[]): (subnet: Subnet) => SubnetView {
-  const attached = racksByPrefix(racks);
-  const view = (subnet: Subnet, { allocations, quarantines }: ReturnType<Ledger["usage"]>): SubnetView => ({
+function viewSubnet(subnet: Subnet, ledger: Ledger, racks: readonly RackView[]): SubnetView {
+  const [view] = viewSubnets([subnet], ledger, racks);
+  assert(view !== undefined, "a subnet without a view");
+  return view;
+}
+
+function showSubnet(subnet: Subnet, ledger: Ledger, racks: readonly string[]): SubnetView {
+  const { allocations, quarantines } = ledger.usage(subnet.id);
+  return {
     id: subnet.id,
     prefix: subnet.prefix,
     site: subnet.site,
@@ -145,30 +136,38 @@ function subnetViewer(ledger: Ledger, racks: readonly RackView[]): (subnet: Subn
     createdAt: isoTime(subnet.createdAt),
     allocations,
     quarantined: quarantines,
-    racks: [...new Set(keysOf(subnet).flatMap((key) => [...(attached.get(key) ?? [])]))].sort(),
-  });
-  return (subnet) => view(subnet, ledger.usage(subnet.id));
+    racks: [...new Set(racks)].sort(),
+  };
 }
 
-/** A relayed network is on no rack's link: the racks that its relays forward to are its own. */
-function keysOf({ site, prefix, dhcp }: Subnet): string[] {
-  const servers = dhcp?.relay?.servers ?? [];
-  return [prefix, ...servers].map((place) => `${site} ${place}`);
+/** Where racks of a subnet have an address. A relayed network is on no rack's link: the racks that its relays forward to are its own. */
+function placesOf({ prefix, dhcp }: Subnet): string[] {
+  return [prefix, ...(dhcp?.relay?.servers ?? [])];
 }
 
-/** By site and prefix, and by site and address. */
-function racksByPrefix(racks: readonly RackView[]): Map<string, Set<string>> {
+/** Names of racks by site and place, of the places that are asked for: what one subnet costs must not be what all racks have. */
+function racksByPlace(racks: readonly RackView[], asked: ReadonlySet<string>): ReadonlyMap<string, ReadonlySet<string>> {
   const attached = new Map<string, Set<string>>();
-  for (const rack of racks) {
-    for (const { addresses } of rack.interfaces) {
-      for (const { address, prefixLength } of addresses) {
-        for (const place of [prefixAround(address, prefixLength), address]) {
-          const key = `${rack.site} ${place}`;
-          const names = attached.get(key) ?? new Set();
-          attached.set(key, names.add(rack.name));
-        }
-      }
+  for (const { interfaces, name, site } of racks) {
+    for (const place of placesOfRack(interfaces)) {
+      if (!asked.has(place)) continue;
+      const names = attached.get(`${site} ${place}`) ?? new Set();
+      attached.set(`${site} ${place}`, names.add(name));
     }
   }
   return attached;
+}
+
+/** A reported interface list is replaced, never changed, so the prefixes around its addresses are made once. */
+const placesOfReport = new WeakMap<RackView["interfaces"], ReadonlySet<string>>();
+
+/** Every address that a rack has, and the prefix around it. */
+function placesOfRack(interfaces: RackView["interfaces"]): ReadonlySet<string> {
+  let places = placesOfReport.get(interfaces);
+  if (places === undefined) {
+    const addresses = interfaces.flatMap((each) => each.addresses);
+    places = new Set(addresses.flatMap(({ address, prefixLength }) => [prefixAround(address, prefixLength), address]));
+    placesOfReport.set(interfaces, places);
+  }
+  return places;
 }
