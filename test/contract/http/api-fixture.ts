@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
   currentProblems,
+  findAmong,
   ipAddress,
   isoTime,
   parseHardwareAddress,
@@ -133,6 +134,7 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
     ledger: await openLedger({ store, racks: () => state.racks, clock, log: silentLog }),
     verification: () => "unverified",
     racks: () => state.racks,
+    finder: findAmong(() => state.racks),
     removeRack: (id) => {
       removed.push(id);
       state.racks = state.racks.filter((known) => known.id !== id);

@@ -1,5 +1,15 @@
 import type { Clock, Log } from "@berth/host";
-import type { Allocation, CurrentProblem, DesiredState, Problem, RackView, Result, Topology, Verification } from "@berth/core";
+import type {
+  Allocation,
+  CurrentProblem,
+  DesiredState,
+  Problem,
+  RackFinder,
+  RackView,
+  Result,
+  Topology,
+  Verification,
+} from "@berth/core";
 import type { Ledger } from "../ledger/ledger.js";
 import type { AuditStore, TopologyStore } from "../store/store.js";
 import type { ApiTokens } from "./api-tokens.js";
@@ -31,6 +41,8 @@ export interface ApiPorts {
   /** What the wire says of a given address. */
   readonly verification: (allocation: Allocation) => Verification;
   readonly racks: () => readonly RackView[];
+  /** The same, by what they report. */
+  readonly finder: RackFinder;
   /** Forgets a rack: its facts and its right to connect. */
   readonly removeRack: (rackId: string) => Promise<Result<unknown>>;
   readonly createToken: (request: JoinLineRequest, actor: string) => Promise<Result<JoinLine>>;

@@ -1,11 +1,14 @@
 import {
   assert,
   emptyReportedFacts,
+  RackIndex,
   RackLeases,
   mergeObservation,
+  type IndexedRack,
   type Observation,
   type Problem,
   type ReportedFacts,
+  type RackFinder,
   type RackView,
 } from "@berth/core";
 import type { Clock, Log } from "@berth/host";
@@ -26,6 +29,8 @@ export interface RackRegistry {
   /** In the order of their names. The objects are snapshots; their lease maps are live and read-only. */
   views(): readonly RackView[];
   view(id: string): RackView | null;
+  /** Finds among the views by what they report. */
+  readonly finder: RackFinder;
   record(id: string): RackRecord | null;
   records(): readonly RackRecord[];
   /** Adds a rack or changes its name or key; durable when it resolves. */
@@ -73,6 +78,7 @@ export async function createRackRegistry(ports: RackRegistryPorts): Promise<Rack
 class KnownRacks implements RackRegistry {
   readonly #ports: RackRegistryPorts;
   readonly #entries: Map<string, Entry>;
+  readonly #index = new RackIndex(this);
   readonly #listeners = new Set<(id: string) => void>();
   /** In the order of their names, until a rack comes, goes or is renamed. */
   #ordered: readonly Entry[] | null = null;
@@ -82,6 +88,11 @@ class KnownRacks implements RackRegistry {
   constructor(ports: RackRegistryPorts, entries: Map<string, Entry>) {
     this.#ports = ports;
     this.#entries = entries;
+    for (const [id, entry] of entries) this.#index.put(id, indexed(entry));
+  }
+
+  get finder(): RackFinder {
+    return this.#index;
   }
 
   views(): readonly RackView[] {
@@ -190,6 +201,9 @@ class KnownRacks implements RackRegistry {
 
   #changed(id: string): void {
     this.#forgetView(id);
+    const entry = this.#entries.get(id);
+    if (entry === undefined) this.#index.remove(id);
+    else this.#index.put(id, indexed(entry));
     for (const listener of this.#listeners) listener(id);
   }
 
@@ -252,6 +266,10 @@ function observe(
 
 function newEntry(record: RackRecord): Entry {
   return { record, facts: emptyReportedFacts(), view: null, connection: null, lastSeenAt: null, stream: "", sequence: null };
+}
+
+function indexed({ record, facts }: Entry): IndexedRack {
+  return { name: record.name, interfaces: facts.interfaces, leases: facts.leases };
 }
 
 function viewOf(entry: Entry): RackView {

@@ -3,6 +3,7 @@ import type { Allocation, Machine, Subnet } from "../ipam/model.js";
 import { prefixesById } from "../ipam/prefixes-by-id.js";
 import { leasesOfNic } from "../protocol/rack-leases.js";
 import type { LeaseReport } from "../protocol/messages.js";
+import type { RackFinder } from "../topology/rack-finder.js";
 import type { RackView } from "../topology/rack-view.js";
 import { isoSeconds, isoTime, leaseInUse, reportedLeases, viewLease } from "./lease-view.js";
 import type { MachineView } from "./machine.js";
@@ -14,6 +15,11 @@ export interface MachineSources {
   readonly subnets: readonly Subnet[];
   readonly racks: readonly RackView[];
   readonly nowMs: number;
+}
+
+/** What the view of one machine is made of. */
+export interface MachineViewSources extends Omit<MachineSources, "racks"> {
+  readonly racks: RackFinder;
 }
 
 interface Sight {
@@ -39,8 +45,8 @@ export function listMachines(sources: MachineSources): MachineView[] {
   return views;
 }
 
-/** The same view of one machine, without building the whole list: what it costs grows with the number of racks, and not with what they report. */
-export function viewMachine(machine: Machine, sources: MachineSources): MachineView {
+/** The same view of one machine, at a cost that does not grow with the region. */
+export function viewMachine(machine: Machine, sources: MachineViewSources): MachineView {
   return viewOf(machine, {
     owners: nicOwners(sources.machines),
     sights: new Map(machine.nics.map((nic) => [nic, sightsOf(sources.racks, nic)])),
@@ -105,8 +111,8 @@ export function nicOwners(machines: readonly Machine[]): Map<HardwareAddress, Ma
   return owners;
 }
 
-function sightsOf(racks: readonly RackView[], nic: HardwareAddress): Sight[] {
-  return racks.flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease })));
+function sightsOf(racks: RackFinder, nic: HardwareAddress): Sight[] {
+  return racks.seeing([nic]).flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease })));
 }
 
 function sightsByNic(racks: readonly RackView[]): Map<HardwareAddress, Sight[]> {
@@ -134,7 +140,7 @@ function seen(sights: readonly Sight[], { nowMs, owners }: ViewContext): Pick<Ma
   };
 }
 
-function addressesByMachine(sources: MachineSources): Map<string, MachineView["addresses"]> {
+function addressesByMachine(sources: Pick<MachineSources, "allocations" | "subnets">): Map<string, MachineView["addresses"]> {
   const prefixes = prefixesById(sources.subnets);
   const addresses = new Map<string, MachineView["addresses"]>();
   for (const { address, kind, machineId, name, owners, subnetId } of sources.allocations) {

@@ -159,7 +159,7 @@ function machineSources({ clock, ledger, racks }: ApiPorts): MachineSources {
 
 /** The view of a machine that a request changed, and the mark of the change. Whole lists would make the cost of one answer grow with the ledger. */
 function changedMachine(
-  { clock, ledger, racks }: ApiPorts,
+  { clock, finder, ledger }: ApiPorts,
   machine: Machine,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): MachineView {
@@ -170,7 +170,7 @@ function changedMachine(
     machines: [machine],
     allocations,
     subnets: ledger.subnets(),
-    racks: racks(),
+    racks: finder,
     nowMs: clock.now(),
   });
 }
