@@ -1,4 +1,4 @@
-import { currentProblems, findAmong, isoTime, topologyOf } from "@berth/core";
+import { currentProblems, isoTime, topologyOf } from "@berth/core";
 import { silentLog, systemClock } from "@berth/host";
 // As it was built: the loader that runs this file would put a call of its own into each function of a source file.
 import { createApi } from "../../packages/coordinator/dist/http/create-api.js";
@@ -24,7 +24,7 @@ const api = await createApi({
   ledger,
   verification: () => "unverified",
   racks: () => [],
-  finder: findAmong(() => []),
+  leasesOf: () => [],
   removeRack: () => Promise.resolve({ ok: true, value: null }),
   createToken: () => Promise.resolve({ ok: true, value: { joinLine: "", expiresAt: 0 } }),
   planner: { desiredFor: () => null },

@@ -265,7 +265,7 @@ class RunningCoordinator implements Coordinator {
       ledger,
       verification: (allocation) => wire.verification(allocation),
       racks: () => registry.views(),
-      finder: registry.finder,
+      leasesOf: (nic) => registry.leasesOf(nic),
       removeRack: async (rackId) => {
         if (!hasRacks) return refused(RACKS_ELSEWHERE);
         return (await registry.remove(rackId)) ? accepted(rackId) : refused(noSuchRack(rackId));

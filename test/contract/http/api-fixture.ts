@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import {
   currentProblems,
-  findAmong,
   ipAddress,
   isoTime,
+  leasesOfNic,
   parseHardwareAddress,
   topologyOf,
   type HardwareAddress,
@@ -134,7 +134,7 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
     ledger: await openLedger({ store, racks: () => state.racks, clock, log: silentLog }),
     verification: () => "unverified",
     racks: () => state.racks,
-    finder: findAmong(() => state.racks),
+    leasesOf: (nic) => state.racks.flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease }))),
     removeRack: (id) => {
       removed.push(id);
       state.racks = state.racks.filter((known) => known.id !== id);

@@ -131,6 +131,7 @@ describe("tokens of a database that others change, too", () => {
     expect(there.identify(token)).toBeNull();
     period();
     await expect.poll(() => there.identify(token)).toEqual({ name: "ci", role: "read" });
+    expect(here.identify(token)).toEqual({ name: "ci", role: "read" });
     await here.revoke("ci", "test");
     expect(here.identify(token)).toBeNull();
     period();

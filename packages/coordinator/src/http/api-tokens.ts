@@ -39,6 +39,10 @@ export interface ApiTokenPorts {
   readonly fixed: readonly StoredToken[];
 }
 
+interface ShownToken extends Pick<ApiTokenRecord, "expiresAt"> {
+  readonly principal: Principal;
+}
+
 const TOKENS_MAX = 1000;
 const PERIOD_MS = 5000;
 const ID_OCTETS = 6;
@@ -57,6 +61,8 @@ class StoredApiTokens implements ApiTokens {
   #records: readonly ApiTokenRecord[] = [];
   /** By digest: who guesses digests learns nothing from how long a look-up takes, because it is the token that he must have. */
   #byDigest: ReadonlyMap<string, ApiTokenRecord> = new Map();
+  /** Tokens that were shown and good, so that the digest of each is made once: as many as there are records, and forgotten whenever these are read. */
+  readonly #shown = new Map<string, ShownToken>();
 
   constructor(ports: ApiTokenPorts) {
     this.#ports = ports;
@@ -66,14 +72,22 @@ class StoredApiTokens implements ApiTokens {
   async refresh(): Promise<void> {
     this.#records = await this.#ports.store.apiTokens.list();
     this.#byDigest = new Map(this.#records.map((record) => [record.digest, record]));
+    this.#shown.clear();
   }
 
   identify(token: string): Principal | null {
+    const shown = this.#shown.get(token) ?? this.#find(token);
+    return shown === null || isExpired(shown, this.#ports.clock.now()) ? null : shown.principal;
+  }
+
+  #find(token: string): ShownToken | null {
     const fixed = this.#fixed.identify(token);
-    if (fixed !== null) return fixed;
-    const record = this.#byDigest.get(digestApiToken(token));
-    if (record === undefined || isExpired(record, this.#ports.clock.now())) return null;
-    return { name: record.name, role: record.role };
+    const record = fixed === null ? this.#byDigest.get(digestApiToken(token)) : { ...fixed, expiresAt: null };
+    if (record === undefined) return null;
+    const { name, role, expiresAt } = record;
+    const shown = { principal: { name, role }, expiresAt };
+    this.#shown.set(token, shown);
+    return shown;
   }
 
   list(): readonly ApiTokenView[] {
@@ -162,7 +176,7 @@ class StoredApiTokens implements ApiTokens {
   }
 }
 
-function isExpired({ expiresAt }: ApiTokenRecord, now: number): boolean {
+function isExpired({ expiresAt }: Pick<ApiTokenRecord, "expiresAt">, now: number): boolean {
   return expiresAt !== null && expiresAt <= now;
 }
 

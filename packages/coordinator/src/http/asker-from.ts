@@ -2,7 +2,6 @@ import { canonicalJson } from "@berth/core";
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Asker } from "../ledger/asker.js";
-import { entityTag } from "../ledger/entity-tag.js";
 import { actorOf } from "./authenticate.js";
 
 /** Who asks for a change and how, from a request whose query and headers passed the schemas of changes. */
@@ -18,9 +17,9 @@ export function askerFrom(request: FastifyRequest): Asker {
 }
 
 /** Marks the answer to a change: a dry run as one, a real one with the entity tag of what it made. */
-export function markChange(request: FastifyRequest, reply: FastifyReply, record: unknown): void {
+export function markChange(request: FastifyRequest, reply: FastifyReply, tag: string | null): void {
   if (isDryRun(request)) reply.header("berth-dry-run", "true");
-  else if (record !== null) reply.header("etag", entityTag(record));
+  else if (tag !== null) reply.header("etag", tag);
 }
 
 /** 201 for what is new, unless it was a dry run. */

@@ -8,7 +8,7 @@ declare module "fastify" {
     /** Who asks; null on routes that ask for no token. */
     principal: Principal | null;
     /** For answers that go on: whether the token of the request is still good for it. */
-    stillMay: () => boolean;
+    stillMay(): boolean;
   }
   interface FastifyContextConfig {
     /** The least role that may use the route; `none` asks for no token. Reads need `read`, changes `operate`, unless it says otherwise. */
@@ -21,22 +21,25 @@ const TOKEN_CHARACTERS_MAX = 256;
 /** Asks every request for a bearer token (RFC 6750), before its body is read. */
 export function authenticate(api: FastifyInstance, auth: Auth): void {
   api.decorateRequest("principal", null);
-  api.decorateRequest("stillMay", () => true);
+  api.decorateRequest("stillMay", function (this: FastifyRequest) {
+    const needed = neededRole(this);
+    const principal = identify(auth, this.headers.authorization);
+    return needed === "none" || (principal !== null && mayAct(principal, needed));
+  });
   api.addHook("onRequest", (request, reply, done) => {
-    const needed =
-      request.routeOptions.config.role ?? (request.method === "GET" || request.method === "HEAD" ? "read" : "operate");
+    const needed = neededRole(request);
     if (needed === "none") return done();
     const { authorization } = request.headers;
     const principal = identify(auth, authorization);
     if (principal === null) return done(strangerRefusal(reply, authorization));
     if (!mayAct(principal, needed)) return done(new ApiRefusal(403, [roleProblem(principal, needed)]));
     request.principal = principal;
-    request.stillMay = () => {
-      const now = identify(auth, authorization);
-      return now !== null && mayAct(now, needed);
-    };
     done();
   });
+}
+
+function neededRole({ method, routeOptions }: FastifyRequest): Role | "none" {
+  return routeOptions.config.role ?? (method === "GET" || method === "HEAD" ? "read" : "operate");
 }
 
 function strangerRefusal(reply: FastifyReply, authorization: string | undefined): ApiRefusal {

@@ -3,9 +3,10 @@ import type {
   Allocation,
   CurrentProblem,
   DesiredState,
+  HardwareAddress,
   Problem,
-  RackFinder,
   RackView,
+  ReportedLease,
   Result,
   Topology,
   Verification,
@@ -41,8 +42,8 @@ export interface ApiPorts {
   /** What the wire says of a given address. */
   readonly verification: (allocation: Allocation) => Verification;
   readonly racks: () => readonly RackView[];
-  /** The same, by what they report. */
-  readonly finder: RackFinder;
+  /** What all racks report of a NIC, without a look at each of them. */
+  readonly leasesOf: (nic: HardwareAddress) => readonly ReportedLease[];
   /** Forgets a rack: its facts and its right to connect. */
   readonly removeRack: (rackId: string) => Promise<Result<unknown>>;
   readonly createToken: (request: JoinLineRequest, actor: string) => Promise<Result<JoinLine>>;

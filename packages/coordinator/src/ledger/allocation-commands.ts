@@ -11,6 +11,7 @@ import {
 } from "@berth/core";
 import { askerOf } from "./asker.js";
 import type { CommitQueue } from "./commit-queue.js";
+import { allocationTag } from "./entity-tag.js";
 import type { Ledger } from "./ledger.js";
 import { newIds } from "./new-id.js";
 
@@ -25,9 +26,9 @@ const ACTIONS: Readonly<Record<AllocateRequest["kind"], string>> = {
 };
 
 export function allocationCommands(state: LedgerState, queue: CommitQueue): AllocationCommands {
-  const current = (reference: string) => (): unknown => {
+  const current = (reference: string) => (): string | null => {
     const found = findAllocation(state, reference);
-    return found.ok ? found.value : null;
+    return found.ok ? allocationTag(found.value) : null;
   };
   return {
     allocate: (request, by) =>

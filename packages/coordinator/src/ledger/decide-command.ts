@@ -9,7 +9,6 @@ import {
   type Result,
 } from "@berth/core";
 import type { Command, Turn } from "./commit-queue.js";
-import { entityTag } from "./entity-tag.js";
 
 /** How long an answer is kept for callers that lost it. */
 const KEPT_MS = 24 * 3600 * 1000;
@@ -61,9 +60,9 @@ function keep({ state, now }: Turn, answer: KeptAnswer): LedgerChange[] {
 
 function checkTag({ ifMatch, current }: Command<unknown>, state: LedgerState): Result<never> | null {
   if (ifMatch === undefined || current === undefined || ifMatch.includes("*")) return null;
-  const record = current(state);
-  if (record === null) return null; // the decision says what is not there
-  if (ifMatch.includes(entityTag(record))) return null;
+  const tag = current(state);
+  if (typeof tag !== "string") return null; // the decision says what is not there
+  if (ifMatch.includes(tag)) return null;
   return refused({
     code: "precondition-failed",
     at: "if-match",

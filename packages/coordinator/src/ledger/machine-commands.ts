@@ -10,16 +10,16 @@ import {
 } from "@berth/core";
 import { askerOf } from "./asker.js";
 import type { CommitQueue } from "./commit-queue.js";
-import { taggedMachineOf } from "./entity-tag.js";
+import { machineTagIn } from "./entity-tag.js";
 import type { Ledger } from "./ledger.js";
 import { newIds } from "./new-id.js";
 
 type MachineCommands = Pick<Ledger, "enroll" | "importAll" | "enlist" | "changeMachine" | "release">;
 
 export function machineCommands(state: LedgerState, queue: CommitQueue): MachineCommands {
-  const current = (reference: string) => (): unknown => {
+  const current = (reference: string) => (): string | null => {
     const found = findMachine(state, reference);
-    return found.ok ? taggedMachineOf(state, found.value) : null;
+    return found.ok ? machineTagIn(state, found.value) : null;
   };
   return {
     enroll: (request, by) =>

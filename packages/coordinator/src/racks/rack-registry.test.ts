@@ -1,5 +1,6 @@
+import { ipAddress, RackLeases, type HardwareAddress, type LeaseReport, type Observation } from "@berth/core";
 import { silentLog, systemClock } from "@berth/host";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createMemoryStore } from "../store/memory-store.js";
 import { createRackRegistry, type RackRegistry } from "./rack-registry.js";
 
@@ -56,4 +57,77 @@ test("a listener that looks while racks come, go and change their names sees the
   await registry.admit({ id: "r-3", name: "a", site: "s", joinedAt: 5, certificateSerial: null, publicKeyHash: "cc" });
   await registry.remove("r-2");
   expect(seen).toEqual(["c,d", "a,c,d", "a,d"]);
+});
+
+const NICS = ["02:00:00:00:00:01", "02:00:00:00:00:02", "02:00:00:00:00:03"] as HardwareAddress[];
+
+function lease(last: number, nic: HardwareAddress | undefined): LeaseReport {
+  const state = { state: "active", inUse: true, allocatable: false, dnsLabel: null, starts: 1, ends: 2 } as const;
+  return { ...state, address: ipAddress(`10.0.0.${last}`), hardwareAddress: nic ?? null };
+}
+
+function report(page: "whole" | "begin" | "end" | "delta", leases: LeaseReport[]): Observation {
+  return { type: "leases", sequence: 1, page, leases, gone: [] };
+}
+
+/** What a look through everything finds that racks report of each NIC. */
+function lookThrough(registry: RackRegistry): unknown {
+  return NICS.map((nic) =>
+    registry
+      .views()
+      .flatMap((rack) => [...rack.leases.values()].map((each) => ({ rack, lease: each })))
+      .filter((each) => each.lease.hardwareAddress === nic),
+  );
+}
+
+test("what racks report of a NIC is what a look through all racks finds, whatever came and went", async () => {
+  const registry = await twoRacks(() => 10);
+  const [one, two, three] = NICS;
+  const steps: (() => unknown)[] = [
+    () => registry.open("r-1", session),
+    () => registry.open("r-2", session),
+    () => registry.observe("r-2", report("whole", [lease(1, one), lease(2, two)])),
+    () => registry.observe("r-1", report("begin", [lease(1, one)])),
+    () => registry.observe("r-1", report("end", [lease(3, three), lease(4, one)])),
+    () => registry.observe("r-1", report("delta", [lease(4, two), lease(5, undefined)])),
+    () => registry.observe("r-2", { type: "leases", sequence: 1, page: "delta", leases: [], gone: [ipAddress("10.0.0.2")] }),
+    () => registry.observe("r-2", report("whole", [lease(9, three)])),
+    () => registry.heard("r-2"),
+    () => registry.admit({ id: "r-1", name: "z", site: "s", joinedAt: 5, certificateSerial: null, publicKeyHash: "aa" }),
+    () => registry.remove("r-2"),
+    () => registry.reload(),
+  ];
+  const found: unknown[] = [];
+  for (const step of steps) {
+    await step();
+    found.push(lookThrough(registry));
+    expect(NICS.map((nic) => registry.leasesOf(nic))).toEqual(found.at(-1));
+  }
+  expect(new Set(found.map((each) => JSON.stringify(each))).size).toBeGreaterThan(6);
+});
+
+test("a rack that could not be removed keeps what it reported", async () => {
+  const store = createMemoryStore();
+  const registry = await createRackRegistry({ store, clock: systemClock, log: silentLog });
+  await registry.admit({ id: "r-1", name: "b", site: "s", joinedAt: 5, certificateSerial: null, publicKeyHash: "aa" });
+  registry.open("r-1", session);
+  registry.observe("r-1", report("whole", [lease(1, NICS[0])]));
+  vi.spyOn(store.racks, "remove").mockRejectedValueOnce(new Error("away"));
+  await expect(registry.remove("r-1")).rejects.toThrow("away");
+  expect(registry.leasesOf(NICS[0] ?? ("" as HardwareAddress))).toHaveLength(1);
+});
+
+test("what racks report of a NIC is asked of those racks alone, however many there are", async () => {
+  const registry = await createRackRegistry({ store: createMemoryStore(), clock: systemClock, log: silentLog });
+  for (let number = 0; number < 200; number++) {
+    const id = `r-${number}`;
+    await registry.admit({ id, name: id, site: "s", joinedAt: 5, certificateSerial: null, publicKeyHash: id });
+    registry.open(id, session);
+    registry.observe(id, report("whole", [lease(1, number === 70 ? NICS[0] : NICS[1])]));
+  }
+  const asked = vi.spyOn(RackLeases.prototype, "ofNic");
+  const [one, , three] = NICS;
+  expect([one, three].map((nic) => (nic === undefined ? -1 : registry.leasesOf(nic).length))).toEqual([1, 0]);
+  expect(asked).toHaveBeenCalledTimes(1);
+  asked.mockRestore();
 });

@@ -1,13 +1,16 @@
 import {
   assert,
   emptyReportedFacts,
+  leasesOfNic,
   RackIndex,
   RackLeases,
   mergeObservation,
+  type HardwareAddress,
   type IndexedRack,
   type Observation,
   type Problem,
   type ReportedFacts,
+  type ReportedLease,
   type RackFinder,
   type RackView,
 } from "@berth/core";
@@ -31,6 +34,8 @@ export interface RackRegistry {
   view(id: string): RackView | null;
   /** Finds among the views by what they report. */
   readonly finder: RackFinder;
+  /** All that racks report of a NIC, in the order of their names; costs the same however many racks there are. */
+  leasesOf(nic: HardwareAddress): readonly ReportedLease[];
   record(id: string): RackRecord | null;
   records(): readonly RackRecord[];
   /** Adds a rack or changes its name or key; durable when it resolves. */
@@ -104,6 +109,10 @@ class KnownRacks implements RackRegistry {
   view(id: string): RackView | null {
     const entry = this.#entries.get(id);
     return entry === undefined ? null : viewOf(entry);
+  }
+
+  leasesOf(nic: HardwareAddress): readonly ReportedLease[] {
+    return this.#index.seeing([nic]).flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease })));
   }
 
   record(id: string): RackRecord | null {

@@ -1,6 +1,9 @@
 /** A hardware address in canonical text: lower-case, two digits an octet, colons. 6 octets for Ethernet, 20 for IPoIB, 1 to 20 otherwise. */
 export type HardwareAddress = string & { readonly brand: "HardwareAddress" };
 
+/** As nearly every program writes it, which is as it is kept. */
+const CANONICAL = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/;
+
 /** Octets that a DHCP `chaddr` plus its client identifier can carry, and what the kernel reports for IPoIB. */
 const MAX_OCTETS = 20;
 
@@ -9,6 +12,7 @@ const MAX_OCTETS = 20;
  * Answers null for anything else.
  */
 export function parseHardwareAddress(text: string): HardwareAddress | null {
+  if (CANONICAL.test(text)) return text as HardwareAddress;
   const octets = splitOctets(text.trim());
   if (octets === null || octets.length < 1 || octets.length > MAX_OCTETS) return null;
   return octets.map((octet) => octet.padStart(2, "0").toLowerCase()).join(":") as HardwareAddress;

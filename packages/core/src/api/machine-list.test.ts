@@ -4,8 +4,8 @@ import { parseHardwareAddress } from "../address/hardware.js";
 import { ipAddress } from "../address/ip.js";
 import type { Machine } from "../ipam/model.js";
 import type { LeaseReport } from "../protocol/messages.js";
-import { findAmong } from "../topology/rack-finder.js";
 import type { RackView } from "../topology/rack-view.js";
+import { reportedLeases, type ReportedLease } from "./lease-view.js";
 import { findMachineView, listMachines, viewMachine, type MachineSources } from "./machine-list.js";
 
 const NOW_MS = 1_800_000_000_000;
@@ -87,7 +87,11 @@ describe("listMachines", () => {
 
   it("views one machine as the whole list does", () => {
     const all = sources([machine("m1", [1, 2]), machine("m2", [3])], [rack("r1", [lease("10.0.0.5", 2), lease("10.0.0.6", 3)])]);
-    for (const one of all.machines)
-      expect(viewMachine(one, { ...all, racks: findAmong(() => all.racks) })).toEqual(findMachineView(listMachines(all), one.id));
+    const leasesOf = (asked: HardwareAddress): ReportedLease[] =>
+      [...reportedLeases(all.racks)].filter(({ lease: { hardwareAddress } }) => hardwareAddress === asked);
+    for (const one of all.machines) {
+      const own = { ...all, allocations: all.allocations.filter(({ machineId }) => machineId === one.id), leasesOf };
+      expect(viewMachine(one, own)).toEqual(findMachineView(listMachines(all), one.id));
+    }
   });
 });

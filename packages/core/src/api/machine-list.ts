@@ -1,11 +1,8 @@
 import type { HardwareAddress } from "../address/hardware.js";
 import type { Allocation, Machine, Subnet } from "../ipam/model.js";
 import { prefixesById } from "../ipam/prefixes-by-id.js";
-import { leasesOfNic } from "../protocol/rack-leases.js";
-import type { LeaseReport } from "../protocol/messages.js";
-import type { RackFinder } from "../topology/rack-finder.js";
 import type { RackView } from "../topology/rack-view.js";
-import { isoSeconds, isoTime, leaseInUse, reportedLeases, viewLease } from "./lease-view.js";
+import { isoSeconds, isoTime, leaseInUse, reportedLeases, viewLease, type ReportedLease } from "./lease-view.js";
 import type { MachineView } from "./machine.js";
 
 /** What the machine list is made of: the ledger's machines and what the racks see. */
@@ -17,14 +14,14 @@ export interface MachineSources {
   readonly nowMs: number;
 }
 
-/** What the view of one machine is made of. */
-export interface MachineViewSources extends Omit<MachineSources, "racks"> {
-  readonly racks: RackFinder;
-}
-
-interface Sight {
-  readonly rack: RackView;
-  readonly lease: LeaseReport;
+/** What the view of one machine is made of, none of which grows with the region. */
+export interface OneMachineSources {
+  /** All that it has, and nobody else's. */
+  readonly allocations: readonly Allocation[];
+  readonly subnets: readonly Subnet[];
+  /** What all racks report of a NIC. */
+  readonly leasesOf: (nic: HardwareAddress) => readonly ReportedLease[];
+  readonly nowMs: number;
 }
 
 /**
@@ -35,8 +32,11 @@ export function listMachines(sources: MachineSources): MachineView[] {
   const owners = nicOwners(sources.machines);
   const sights = sightsByNic(sources.racks);
   const addresses = addressesByMachine(sources);
-  const context: ViewContext = { owners, sights, addresses, nowMs: sources.nowMs };
-  const views = sources.machines.map((machine) => viewOf(machine, context));
+  const context = { nowMs: sources.nowMs, machineOf: (nic: HardwareAddress) => owners.get(nic)?.id ?? null };
+  const views = sources.machines.map((machine) => {
+    const own = machine.nics.filter((nic) => owners.get(nic)?.id === machine.id).flatMap((nic) => sights.get(nic) ?? []);
+    return viewOf(machine, addresses.get(machine.id) ?? [], seen(own, context));
+  });
   for (const [nic, own] of sights) {
     if (owners.has(nic) || !own.some((sight) => leaseInUse(sight, sources.nowMs))) continue;
     const sighting = seen(own, context);
@@ -45,39 +45,20 @@ export function listMachines(sources: MachineSources): MachineView[] {
   return views;
 }
 
-/** The same view of one machine, at a cost that does not grow with the region. */
-export function viewMachine(machine: Machine, sources: MachineViewSources): MachineView {
-  return viewOf(machine, {
-    owners: nicOwners(sources.machines),
-    sights: new Map(machine.nics.map((nic) => [nic, sightsOf(sources.racks, nic)])),
-    addresses: addressesByMachine({
-      ...sources,
-      allocations: sources.allocations.filter(({ machineId, owners }) => machineId === machine.id || owners.includes(machine.id)),
-    }),
-    nowMs: sources.nowMs,
-  });
+/** The same view of one machine to which its NICs belong, without building the whole list. */
+export function viewMachine(machine: Machine, { allocations, leasesOf, nowMs, subnets }: OneMachineSources): MachineView {
+  const prefixes = prefixesById(subnets);
+  const addresses = allocations.map((allocation) => viewAddress(allocation, prefixes));
+  const sights: ReportedLease[] = [];
+  for (const nic of machine.nics) sights.push(...leasesOf(nic));
+  return viewOf(machine, addresses, seen(sights, { nowMs, machineOf: () => machine.id }));
 }
 
-interface ViewContext {
-  readonly owners: ReadonlyMap<HardwareAddress, Machine>;
-  readonly sights: ReadonlyMap<HardwareAddress, readonly Sight[]>;
-  readonly addresses: ReadonlyMap<string, MachineView["addresses"]>;
-  readonly nowMs: number;
-}
+type Seen = Pick<MachineView, "leases" | "rack" | "seenAt">;
 
-function viewOf(machine: Machine, context: ViewContext): MachineView {
-  const own = machine.nics
-    .filter((nic) => context.owners.get(nic)?.id === machine.id)
-    .flatMap((nic) => context.sights.get(nic) ?? []);
-  return {
-    id: machine.id,
-    state: machine.state,
-    name: machine.name,
-    nics: [...machine.nics],
-    addresses: context.addresses.get(machine.id) ?? [],
-    ...seen(own, context),
-    createdAt: isoTime(machine.createdAt),
-  };
+function viewOf(machine: Machine, addresses: MachineView["addresses"], { leases, rack, seenAt }: Seen): MachineView {
+  const { createdAt, id, name, nics, state } = machine;
+  return { id, state, name, nics: [...nics], addresses, leases, rack, seenAt, createdAt: isoTime(createdAt) };
 }
 
 /** Finds one by id, chosen name, NIC, or an address it has by allocation or by a lease in use; null when nothing matches. */
@@ -111,12 +92,8 @@ export function nicOwners(machines: readonly Machine[]): Map<HardwareAddress, Ma
   return owners;
 }
 
-function sightsOf(racks: RackFinder, nic: HardwareAddress): Sight[] {
-  return racks.seeing([nic]).flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease })));
-}
-
-function sightsByNic(racks: readonly RackView[]): Map<HardwareAddress, Sight[]> {
-  const sights = new Map<HardwareAddress, Sight[]>();
+function sightsByNic(racks: readonly RackView[]): Map<HardwareAddress, ReportedLease[]> {
+  const sights = new Map<HardwareAddress, ReportedLease[]>();
   for (const sight of reportedLeases(racks)) {
     const nic = sight.lease.hardwareAddress;
     if (nic === null) continue;
@@ -127,28 +104,40 @@ function sightsByNic(racks: readonly RackView[]): Map<HardwareAddress, Sight[]> 
   return sights;
 }
 
-function seen(sights: readonly Sight[], { nowMs, owners }: ViewContext): Pick<MachineView, "leases" | "rack" | "seenAt"> {
+interface SeenContext {
+  readonly nowMs: number;
+  readonly machineOf: (nic: HardwareAddress) => string | null;
+}
+
+function seen(sights: readonly ReportedLease[], context: SeenContext): Seen {
   const newestFirst = [...sights].sort((a, b) => (b.lease.starts ?? 0) - (a.lease.starts ?? 0));
   const [newest] = newestFirst;
-  const machineOf = (nic: HardwareAddress): string | null => owners.get(nic)?.id ?? null;
   return {
     leases: newestFirst
-      .filter((sight) => leaseInUse(sight, nowMs))
-      .map(({ rack, lease }) => viewLease(rack, lease, { nowMs, machineOf })),
+      .filter((sight) => leaseInUse(sight, context.nowMs))
+      .map(({ rack, lease }) => viewLease(rack, lease, context)),
     rack: newest?.rack.name ?? null,
     seenAt: isoSeconds(newest?.lease.starts ?? null),
   };
 }
 
-function addressesByMachine(sources: Pick<MachineSources, "allocations" | "subnets">): Map<string, MachineView["addresses"]> {
+function addressesByMachine(sources: MachineSources): Map<string, MachineView["addresses"]> {
   const prefixes = prefixesById(sources.subnets);
   const addresses = new Map<string, MachineView["addresses"]>();
-  for (const { address, kind, machineId, name, owners, subnetId } of sources.allocations) {
+  for (const allocation of sources.allocations) {
+    const { machineId, owners } = allocation;
     for (const holder of machineId === null ? owners : [machineId]) {
       const list = addresses.get(holder) ?? [];
-      list.push({ address, subnet: prefixes.get(subnetId) ?? "", name, kind });
+      list.push(viewAddress(allocation, prefixes));
       addresses.set(holder, list);
     }
   }
   return addresses;
+}
+
+function viewAddress(
+  { address, kind, name, subnetId }: Allocation,
+  prefixes: ReturnType<typeof prefixesById>,
+): MachineView["addresses"][number] {
+  return { address, subnet: prefixes.get(subnetId) ?? "", name, kind };
 }

@@ -17,7 +17,7 @@ import {
   type Problem,
 } from "@berth/core";
 import type { Ledger } from "../../ledger/ledger.js";
-import { entityTag } from "../../ledger/entity-tag.js";
+import { allocationTag } from "../../ledger/entity-tag.js";
 import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
@@ -63,7 +63,7 @@ function readRoutes(api: ApiServer, ports: ApiPorts): void {
     { schema: { tags, summary: "Show, by id, address or full name", params: referenceParameters, response } },
     async (request, reply) => {
       const allocation = requireAllocation(ledger, request.params.ref);
-      return reply.header("etag", entityTag(allocation)).send(viewAllocation(ports)(allocation));
+      return reply.header("etag", allocationTag(allocation)).send(viewAllocation(ports)(allocation));
     },
   );
 }
@@ -84,7 +84,7 @@ function changeRoutes(api: ApiServer, ports: ApiPorts): void {
     },
     async (request, reply) => {
       const { allocation, created, warnings } = acceptedValue(await ledger.allocate(request.body, askerFrom(request)));
-      markChange(request, reply, allocation);
+      markChange(request, reply, allocationTag(allocation));
       const answer = { allocation: viewAllocation(ports)(allocation), created, ...warned(warnings) };
       return reply.code(createdStatus(request, created)).send(answer);
     },

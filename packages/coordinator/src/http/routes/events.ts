@@ -49,7 +49,7 @@ export function eventRoutes(api: ApiServer, ports: ApiPorts): void {
         throw new ApiRefusal(503, [{ code: "events-too-many", at: "events", message, remedy: "close some of them" }]);
       }
       reply.hijack();
-      streams.open({ response: reply.raw, from, principal, stillMay: request.stillMay });
+      streams.open({ response: reply.raw, from, principal, stillMay: () => request.stillMay() });
       return reply;
     },
   );

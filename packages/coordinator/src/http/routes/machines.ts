@@ -18,7 +18,7 @@ import {
   type MachineView,
 } from "@berth/core";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { entityTag, taggedMachine } from "../../ledger/entity-tag.js";
+import { machineTag } from "../../ledger/entity-tag.js";
 import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
@@ -64,8 +64,8 @@ function readRoutes(api: ApiServer, ports: ApiPorts): void {
     },
     async (request, reply) => {
       const view = requireMachine(ports, request.params.ref);
-      const record = machineRecord(ports, view.id);
-      if (record !== null) reply.header("etag", entityTag(record));
+      const machine = view.id === null ? null : ports.ledger.machine(view.id);
+      if (machine !== null) reply.header("etag", machineTag(machine, ports.ledger.allocationsOf(machine.id)));
       return reply.send(view);
     },
   );
@@ -136,12 +136,6 @@ function recordRoutes(api: ApiServer, ports: ApiPorts): void {
   );
 }
 
-/** What the entity tag of a machine stands for; null for a sighting. */
-function machineRecord({ ledger }: ApiPorts, id: string | null): unknown {
-  const machine = id === null ? null : ledger.machine(id);
-  return machine === null ? null : taggedMachine(machine, ledger.allocationsOf(machine.id));
-}
-
 /** The machine list of this moment. */
 export function machineViews(ports: ApiPorts): MachineView[] {
   return listMachines(machineSources(ports));
@@ -159,20 +153,14 @@ function machineSources({ clock, ledger, racks }: ApiPorts): MachineSources {
 
 /** The view of a machine that a request changed, and the mark of the change. Whole lists would make the cost of one answer grow with the ledger. */
 function changedMachine(
-  { clock, finder, ledger }: ApiPorts,
+  { clock, leasesOf, ledger }: ApiPorts,
   machine: Machine,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): MachineView {
   const allocations = ledger.allocationsOf(machine.id);
   const record = ledger.machine(machine.id);
-  markChange(request, reply, record === null ? null : taggedMachine(record, allocations));
-  return viewMachine(machine, {
-    machines: [machine],
-    allocations,
-    subnets: ledger.subnets(),
-    racks: finder,
-    nowMs: clock.now(),
-  });
+  markChange(request, reply, record === null ? null : machineTag(record, allocations));
+  return viewMachine(machine, { allocations, subnets: ledger.subnets(), leasesOf, nowMs: clock.now() });
 }
 
 function requireMachine(ports: ApiPorts, reference: string): MachineView {

@@ -11,6 +11,7 @@ import {
   type NameRecord,
   type NameView,
 } from "@berth/core";
+import { recordTag } from "../../ledger/entity-tag.js";
 import { acceptedValue } from "../answer-errors.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
 import type { ApiPorts } from "../ports.js";
@@ -47,7 +48,7 @@ export function nameRoutes(api: ApiServer, { ledger }: ApiPorts): void {
     { schema: { tags, summary: "Put a record into a zone", body: recordCreateSchema, ...changeParts, response: made } },
     async (request, reply) => {
       const { record, created } = acceptedValue(await ledger.addRecord(request.body, askerFrom(request)));
-      markChange(request, reply, record);
+      markChange(request, reply, recordTag(record));
       return reply.code(createdStatus(request, created)).send(viewRecord(record));
     },
   );

@@ -10,6 +10,7 @@ import {
   type Reservation,
   type ReservationView,
 } from "@berth/core";
+import { recordTag } from "../../ledger/entity-tag.js";
 import type { Ledger } from "../../ledger/ledger.js";
 import { acceptedValue } from "../answer-errors.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
@@ -40,7 +41,7 @@ export function reservationRoutes(api: ApiServer, { ledger }: ApiPorts): void {
     },
     async (request, reply) => {
       const { reservation, created } = acceptedValue(await ledger.reserve(request.body, askerFrom(request)));
-      markChange(request, reply, reservation);
+      markChange(request, reply, recordTag(reservation));
       return reply.code(createdStatus(request, created)).send(reservationViewer(ledger)(reservation));
     },
   );

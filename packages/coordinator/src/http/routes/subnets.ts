@@ -12,7 +12,7 @@ import {
   type Subnet,
   type SubnetView,
 } from "@berth/core";
-import { entityTag } from "../../ledger/entity-tag.js";
+import { recordTag } from "../../ledger/entity-tag.js";
 import type { Ledger } from "../../ledger/ledger.js";
 import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
@@ -52,7 +52,7 @@ function readRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
     { schema: { tags, summary, params: referenceParameters, response: { 200: subnetViewSchema, ...errorAnswers } } },
     async (request, reply) => {
       const subnet = findSubnet(ledger, request.params.ref);
-      return reply.header("etag", entityTag(subnet)).send(subnetViewer(ledger, racks())(subnet));
+      return reply.header("etag", recordTag(subnet)).send(subnetViewer(ledger, racks())(subnet));
     },
   );
 }
@@ -73,7 +73,7 @@ function changeRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
     },
     async (request, reply) => {
       const subnet = acceptedValue(await ledger.createSubnet(request.body, askerFrom(request)));
-      markChange(request, reply, subnet);
+      markChange(request, reply, recordTag(subnet));
       const status = createdStatus(request, true);
       if (status === 201) reply.header("location", `${API_ROOT}/subnets/${subnet.id}`);
       return reply.code(status).send(view(subnet));
@@ -85,7 +85,7 @@ function changeRoutes(api: ApiServer, { ledger, racks }: ApiPorts): void {
     async (request, reply) => {
       const { id } = findSubnet(ledger, request.params.ref);
       const subnet = acceptedValue(await ledger.changeSubnet(id, request.body, askerFrom(request)));
-      markChange(request, reply, subnet);
+      markChange(request, reply, recordTag(subnet));
       return view(subnet);
     },
   );

@@ -16,6 +16,7 @@ import {
   vipViewSchema,
 } from "@berth/core";
 import { z } from "zod";
+import { allocationTag } from "../../ledger/entity-tag.js";
 import { acceptedValue } from "../answer-errors.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
 import type { ApiPorts } from "../ports.js";
@@ -85,7 +86,7 @@ function createRoute(api: ApiServer, ports: ApiPorts): void {
     async (request, reply) => {
       const order = { kind: "vip" as const, ...request.body };
       const { allocation, created, warnings } = acceptedValue(await ledger.allocate(order, askerFrom(request)));
-      markChange(request, reply, allocation);
+      markChange(request, reply, allocationTag(allocation));
       const answer = { allocation: viewAllocation(ports)(allocation), created, ...warned(warnings) };
       return reply.code(createdStatus(request, created)).send(answer);
     },
@@ -112,7 +113,7 @@ function ownerRoutes(api: ApiServer, ports: ApiPorts): void {
     async (request, reply) => {
       const membership = { vip: request.params.ref, machine: request.body.machine };
       const allocation = acceptedValue(await ledger.addVipOwner(membership, askerFrom(request)));
-      markChange(request, reply, allocation);
+      markChange(request, reply, allocationTag(allocation));
       return viewAllocation(ports)(allocation);
     },
   );
@@ -130,7 +131,7 @@ function ownerRoutes(api: ApiServer, ports: ApiPorts): void {
     async (request, reply) => {
       const membership = { vip: request.params.ref, machine: request.params.machine };
       const allocation = acceptedValue(await ledger.removeVipOwner(membership, askerFrom(request)));
-      markChange(request, reply, allocation.owners.length === 0 ? null : allocation);
+      markChange(request, reply, allocation.owners.length === 0 ? null : allocationTag(allocation));
       return viewAllocation(ports)(allocation);
     },
   );

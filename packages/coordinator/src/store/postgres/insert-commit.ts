@@ -97,7 +97,7 @@ function statement(tables: readonly Table[]): string {
   const known = texts.get(tables.join());
   if (known !== undefined) return known;
   const parts = [
-    "taken as (update ledger set revision = $1, head = $2 where revision = $3 and head = $4 returning revision)",
+    "taken as (update ledger set revision = $1, head = $2 where id = 1 and revision = $3 and head = $4 returning revision)",
     "told as (insert into ledger_change (revision, commit_id, parent, changes) select revision, $2, $4, $5 from taken returning pg_notify($6, revision::text))",
     ...tables.map((table, index) => `${table}_rows as (${insertInto(table, `$${CHAIN_PARAMETERS + 1 + index}`)})`),
   ];
@@ -115,7 +115,8 @@ function insertInto(table: Table, parameter: string): string {
   // A subnet that is not there leaves its columns empty, which the table refuses.
   const place = PLACE.map(quoted).join(", ");
   const ofSubnet = PLACE.map((column) => `subnet.${quoted(column)}`).join(", ");
-  const subnet = "left join subnet on subnet.id = given.subnet_id";
+  // The limit keeps the server from joining: it would read all subnets for every commit.
+  const subnet = "left join lateral (select * from subnet where subnet.id = given.subnet_id limit 1) as subnet on true";
   return `insert into allocation (${columns}, ${place}, zone) select ${from}, ${ofSubnet}, subnet.domain from ${given} ${subnet} ${taken}`;
 }
 
