@@ -1,4 +1,5 @@
 import {
+  findAmong,
   EMPTY_LEDGER,
   enrollMachine,
   LedgerState,
@@ -84,7 +85,10 @@ function filled(isTaken: (index: number) => boolean, { prefix, address } = IPV4)
 }
 
 function microsecondsEach(ledger: Filled): number {
-  const observed = observedBy([], 0);
+  const observed = observedBy(
+    findAmong(() => []),
+    0,
+  );
   const { held, state } = ledger;
   const elapsed: number[] = [];
   for (let pick = 0; pick < PICKS; pick++) {

@@ -137,7 +137,7 @@ async function openFacts(
   const windowMs = wireConfig.observationDays * DAY_MS;
   const heard = { wire: records, wireWindowMs: windowMs };
   const kept = (site: string, address: IpAddress): ObservedHolder | null => keeper.holder(site, address);
-  const ledger = await openLedger({ store, racks, ...ports, plans, kept, ...heard });
+  const ledger = await openLedger({ store, racks, finder: registry.finder, ...ports, plans, kept, ...heard });
   const wire = createWireKeeper({ ...ports, records, mark: loaded.mark, ledger, registry, store: store.wire, windowMs });
   const keptIn = hasRacks ? store : withoutSaving(store);
   const keeper: TopologyKeeper = await createTopologyKeeper({ ...ports, registry, ledger, store: keptIn, addresses });

@@ -69,6 +69,8 @@ export * from "./topology/servers-for.js";
 export * from "./topology/region-addresses.js";
 export * from "./topology/ntp-packet.js";
 export * from "./topology/from-rack-views.js";
+export * from "./topology/rack-finder.js";
+export * from "./topology/rack-index.js";
 export * from "./topology/stored-topology.js";
 export * from "./topology/next-change.js";
 export * from "./topology/kept-addresses.js";

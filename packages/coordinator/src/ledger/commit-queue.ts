@@ -1,4 +1,5 @@
 import {
+  findAmong,
   observedBy,
   undoOf,
   type Decision,
@@ -7,6 +8,7 @@ import {
   type LedgerState,
   type Observed,
   type ObservedHolder,
+  type RackFinder,
   type RackView,
   type Result,
   type PlanFacts,
@@ -53,6 +55,8 @@ interface Decided {
 export interface QueuePorts {
   readonly store: LedgerStore;
   readonly racks: () => readonly RackView[];
+  /** Finds among them without looking through them. */
+  readonly finder?: RackFinder;
   readonly clock: Clock;
   readonly log: Log;
   readonly plans?: PlanFacts;
@@ -193,9 +197,9 @@ export class CommitQueue {
 
   /** What the racks see now. */
   observed(now: number): Observed {
-    const { racks, plans, kept, wire, wireWindowMs } = this.ports;
+    const { racks, finder = findAmong(racks), plans, kept, wire, wireWindowMs } = this.ports;
     const heard = wire === undefined || wireWindowMs === undefined ? {} : { wire, wireWindowMs };
-    const seen = { ...observedBy(racks(), now, plans), ...heard };
+    const seen = { ...observedBy(finder, now, plans), ...heard };
     if (kept === undefined) return seen;
     return { ...seen, holder: (site, address, nics) => seen.holder(site, address, nics) ?? kept(site, address) };
   }

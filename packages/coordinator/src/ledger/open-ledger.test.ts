@@ -151,3 +151,24 @@ test("every change leaves who, what and the records before and after in the audi
     { table: "quarantine", before: null, after: { address: "10.0.0.1" } },
   ]);
 });
+
+test("an enrollment asks only for the racks that it is about, and looks through none of the others", async () => {
+  const asked: unknown[] = [];
+  const none = (what: unknown): readonly never[] => {
+    asked.push(what);
+    return [];
+  };
+  const all = (): never => {
+    throw new Error("all racks were looked through");
+  };
+  const finder = { all, holding: none, seeing: none, labelled: none };
+  await store.close();
+  store = await createSqliteStore(folder, ports);
+  ledger = await openLedger({ ...ports, store, racks: all, finder });
+  await ledger.createSubnet({ prefix: "192.168.50.0/24", domain: "rack.example", mode: "static" });
+  const enrolled = await ledger.enroll({ nics: [nic(1)], name: "web1" });
+  expect(enrolled).toMatchObject({ ok: true, value: { allocation: { address: "192.168.50.1", name: "web1.rack.example" } } });
+  const vip = await ledger.allocate({ kind: "vip", owners: ["web1"], name: "service" });
+  expect(vip).toMatchObject({ ok: true, value: { allocation: { address: "192.168.50.2" } } });
+  expect(asked).toEqual(expect.arrayContaining([[nic(1)], "web1", "192.168.50.1", "service", ipAddress("192.168.50.2")]));
+});

@@ -3,6 +3,7 @@ import {
   type IpAddress,
   type ObservedHolder,
   type PlanFacts,
+  type RackFinder,
   type RackView,
   type WireSightings,
 } from "@berth/core";
@@ -20,6 +21,8 @@ export interface LedgerPorts {
   readonly store: Pick<Store, "ledger">;
   /** What the racks see now: nobody is given an address that one of them saw in use. */
   readonly racks: () => readonly RackView[];
+  /** Finds among them at a cost that does not grow with them. Left out, they are looked through. */
+  readonly finder?: RackFinder;
   readonly clock: Clock;
   readonly log: Log;
   /** From the planner. Left out, a release counts as taken over by all racks at once. */

@@ -23,7 +23,7 @@ export function subnetCommands(state: LedgerState, queue: CommitQueue): SubnetCo
       queue.submit({
         ...askerOf(by),
         action: "change-subnet",
-        decide: ({ now, observed }) => changeSubnet(state, { id, change, racks: observed.racks }, now),
+        decide: ({ now, observed }) => changeSubnet(state, { id, change, racks: observed.racks.all() }, now),
         subject: ({ prefix }) => `subnet ${id} ${prefix}`,
         current: current(id),
       }),
@@ -31,7 +31,7 @@ export function subnetCommands(state: LedgerState, queue: CommitQueue): SubnetCo
       queue.submit({
         ...askerOf(by),
         action: "remove-subnet",
-        decide: ({ now, observed }) => removeSubnet(state, { id, racks: observed.racks }, now),
+        decide: ({ now, observed }) => removeSubnet(state, { id, racks: observed.racks.all() }, now),
         subject: ({ prefix }) => `subnet ${id} ${prefix}`,
         current: current(id),
       }),

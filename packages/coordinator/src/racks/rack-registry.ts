@@ -2,18 +2,20 @@ import {
   assert,
   emptyReportedFacts,
   leasesOfNic,
+  RackIndex,
   RackLeases,
   mergeObservation,
   type HardwareAddress,
+  type IndexedRack,
   type Observation,
   type Problem,
   type ReportedFacts,
   type ReportedLease,
+  type RackFinder,
   type RackView,
 } from "@berth/core";
 import type { Clock, Log } from "@berth/host";
 import type { RackRecord, Store } from "../store/store.js";
-import { RacksOfNics } from "./racks-of-nics.js";
 
 /** A session of a rack as the registry knows it. `connection` tells apart the sessions of one rack, so that the end of an old one means nothing. */
 export interface RackSession {
@@ -30,6 +32,8 @@ export interface RackRegistry {
   /** In the order of their names. The objects are snapshots; their lease maps are live and read-only. */
   views(): readonly RackView[];
   view(id: string): RackView | null;
+  /** Finds among the views by what they report. */
+  readonly finder: RackFinder;
   /** All that racks report of a NIC, in the order of their names; costs the same however many racks there are. */
   leasesOf(nic: HardwareAddress): readonly ReportedLease[];
   record(id: string): RackRecord | null;
@@ -79,8 +83,8 @@ export async function createRackRegistry(ports: RackRegistryPorts): Promise<Rack
 class KnownRacks implements RackRegistry {
   readonly #ports: RackRegistryPorts;
   readonly #entries: Map<string, Entry>;
+  readonly #index = new RackIndex(this);
   readonly #listeners = new Set<(id: string) => void>();
-  readonly #racksOfNics = new RacksOfNics();
   /** In the order of their names, until a rack comes, goes or is renamed. */
   #ordered: readonly Entry[] | null = null;
   /** Every request asks for all racks, far more often than one of them changes. */
@@ -89,7 +93,11 @@ class KnownRacks implements RackRegistry {
   constructor(ports: RackRegistryPorts, entries: Map<string, Entry>) {
     this.#ports = ports;
     this.#entries = entries;
-    for (const entry of entries.values()) this.#index(entry);
+    for (const [id, entry] of entries) this.#index.put(id, indexed(entry));
+  }
+
+  get finder(): RackFinder {
+    return this.#index;
   }
 
   views(): readonly RackView[] {
@@ -104,9 +112,7 @@ class KnownRacks implements RackRegistry {
   }
 
   leasesOf(nic: HardwareAddress): readonly ReportedLease[] {
-    const racks = this.#racksOfNics.of(nic).flatMap((id) => this.view(id) ?? []);
-    const ordered = racks.length < 2 ? racks : racks.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    return ordered.flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease })));
+    return this.#index.seeing([nic]).flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease })));
   }
 
   record(id: string): RackRecord | null {
@@ -120,11 +126,8 @@ class KnownRacks implements RackRegistry {
   async admit(record: RackRecord): Promise<void> {
     await this.#ports.store.racks.save(record);
     const entry = this.#entries.get(record.id);
-    if (entry === undefined) {
-      const added = newEntry(record);
-      this.#entries.set(record.id, added);
-      this.#index(added);
-    } else entry.record = record;
+    if (entry === undefined) this.#entries.set(record.id, newEntry(record));
+    else entry.record = record;
     this.#ordered = null;
     this.#changed(record.id);
   }
@@ -133,14 +136,12 @@ class KnownRacks implements RackRegistry {
     const entry = this.#entries.get(id);
     if (entry === undefined) return false;
     this.#ordered = null;
-    entry.facts.leases.tell(null);
     this.#entries.delete(id); // first, so that its session ends and no report of it is queued behind the removal
     this.#changed(id);
     try {
       await this.#ports.store.racks.remove(id);
     } catch (error) {
       this.#entries.set(id, entry);
-      this.#index(entry);
       this.#ordered = null;
       this.#changed(id);
       throw error;
@@ -168,13 +169,7 @@ class KnownRacks implements RackRegistry {
   }
 
   observe(id: string, observation: Observation): readonly Problem[] {
-    const entry = this.#known(id);
-    const { leases } = entry.facts;
-    const problems = observe(this.#ports.store, entry, { observation, now: this.#ports.clock.now() });
-    if (entry.facts.leases !== leases) {
-      leases.tell(null);
-      this.#index(entry);
-    }
+    const problems = observe(this.#ports.store, this.#known(id), { observation, now: this.#ports.clock.now() });
     this.#changed(id);
     return problems;
   }
@@ -196,14 +191,12 @@ class KnownRacks implements RackRegistry {
     const ids = new Set([...this.#entries.keys(), ...stored.keys()]);
     for (const id of ids) {
       const [before, after] = [this.#entries.get(id), stored.get(id)];
-      before?.facts.leases.tell(null);
       if (after === undefined) this.#entries.delete(id);
       else {
         // The same report stays the same object: whoever compares with what it took in before finds nothing new.
         if (before?.facts.interfacesAt === after.facts.interfacesAt && before !== undefined)
           after.facts.interfaces = before.facts.interfaces;
         this.#entries.set(id, after);
-        this.#index(after);
       }
       this.#ordered = null;
       this.#changed(id);
@@ -215,12 +208,11 @@ class KnownRacks implements RackRegistry {
     return () => this.#listeners.delete(listener);
   }
 
-  #index({ facts, record }: Entry): void {
-    facts.leases.tell(this.#racksOfNics.follower(record.id));
-  }
-
   #changed(id: string): void {
     this.#forgetView(id);
+    const entry = this.#entries.get(id);
+    if (entry === undefined) this.#index.remove(id);
+    else this.#index.put(id, indexed(entry));
     for (const listener of this.#listeners) listener(id);
   }
 
@@ -283,6 +275,10 @@ function observe(
 
 function newEntry(record: RackRecord): Entry {
   return { record, facts: emptyReportedFacts(), view: null, connection: null, lastSeenAt: null, stream: "", sequence: null };
+}
+
+function indexed({ record, facts }: Entry): IndexedRack {
+  return { name: record.name, interfaces: facts.interfaces, leases: facts.leases };
 }
 
 function viewOf(entry: Entry): RackView {

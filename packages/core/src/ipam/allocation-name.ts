@@ -1,5 +1,4 @@
 import type { IpAddress } from "../address/ip.js";
-import { rackLabel } from "../dns/compose.js";
 import { toALabels } from "../names/a-label.js";
 import { checkChosenName, checkHostName, foldName } from "../names/host-name.js";
 import { premadeLabel } from "../names/premade.js";
@@ -65,7 +64,7 @@ export function freeName(state: LedgerState, place: NamePlace, observed: Observe
 
 /** The rack of the site whose name server has this label in every domain of it; null when none has. */
 export function rackCalled(observed: Observed, label: string, site: string | null): string | null {
-  const rack = observed.racks.find((other) => (site === null || other.site === site) && rackLabel(other.name) === label);
+  const rack = observed.racks.labelled(label).find((other) => site === null || other.site === site);
   return rack?.name ?? null;
 }
 

@@ -16,6 +16,7 @@ import { addAllocation, placeAddress } from "./place-address.js";
 import { giveBack } from "./release-machine.js";
 import { verdictsOf } from "./served-subnets.js";
 import { strangerOnWire } from "./wire-sightings.js";
+import type { RackView } from "../topology/rack-view.js";
 
 const OWNERS_MAX = 64;
 
@@ -174,6 +175,7 @@ function isCarriedByOwners(
 ): boolean {
   if (address === null) return false;
   const carriers = racks
+    .holding(address)
     .filter((rack) => rack.site === site)
     .flatMap(({ interfaces }) => interfaces.filter(({ addresses }) => addresses.some((entry) => entry.address === address)))
     .flatMap(({ hardwareAddress }) => hardwareAddress ?? []);
@@ -187,10 +189,10 @@ function isVrrp(holder: HardwareAddress): boolean {
 }
 
 function isRealSomewhere({ racks }: Observed, site: string, address: IpAddress | null): boolean {
-  return racks.some(
-    (rack) =>
-      rack.site === site && verdictsOf(rack).some(({ class: kind, observed }) => kind === "real" && observed.address === address),
-  );
+  if (address === null) return false;
+  const isReal = (rack: RackView): boolean =>
+    verdictsOf(rack).some(({ class: kind, observed }) => kind === "real" && observed.address === address);
+  return racks.holding(address).some((rack) => rack.site === site && isReal(rack));
 }
 
 function vipName(
@@ -205,5 +207,5 @@ function vipName(
 function vipsOfLabel(state: LedgerState, reference: string): readonly Allocation[] {
   const begin = `${foldName(reference)}.`;
   if (reference.includes(".")) return [];
-  return [...state.allocations.values()].filter(({ kind, name }) => kind === "vip" && name.startsWith(begin));
+  return [...state.vips].flatMap((id) => state.allocations.get(id) ?? []).filter(({ name }) => name.startsWith(begin));
 }

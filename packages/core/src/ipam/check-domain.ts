@@ -44,8 +44,8 @@ function checkRecordsInside({ domain, prefix }: Subnet, state: LedgerState): Pro
 
 /** The subnet whose domain is that name; null when there is none. */
 export function subnetNamedSo(name: string, state: LedgerState): Subnet | null {
-  for (const subnet of state.subnets.values()) if (subnet.domain === name) return subnet;
-  return null;
+  const [id] = state.subnetsByDomain.of(name);
+  return id === undefined ? null : (state.subnets.get(id) ?? null);
 }
 
 /** The address of the subnet whose pre-made name the domain is or lies below; null for none. */

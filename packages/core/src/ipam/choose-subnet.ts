@@ -30,8 +30,8 @@ export function chooseSubnet(state: LedgerState, wanted: Wanted, observed: Obser
   const seen = sighting === null ? [] : subnetsOfSighting(state, sighting, observed);
   const [only, ...more] = seen;
   if (only !== undefined && more.length === 0) return accepted(only);
-  const [onlyDeclared, ...otherDeclared] = state.subnets.values();
-  if (only === undefined && onlyDeclared !== undefined && otherDeclared.length === 0) return accepted(onlyDeclared);
+  const [onlyDeclared] = state.subnets.values();
+  if (only === undefined && onlyDeclared !== undefined && state.subnets.size === 1) return accepted(onlyDeclared);
   const nic = wanted.nics[0] ?? "the machine";
   if (only !== undefined) return ambiguous(seen, `${nic} was seen on a rack that serves`);
   const message = `no rack has seen ${nic}, so its subnet is not known`;
@@ -50,14 +50,11 @@ function namedSubnet(state: LedgerState, text: string): Result<Subnet> {
   }
   const prefix = parseIpPrefix(text, "subnet");
   if (!prefix.ok) return prefix;
-  return oneOf(
-    [...state.subnets.values()].filter((subnet) => subnet.prefix === prefix.value),
-    text,
-  );
+  return oneOf(state.subnetsAt(prefix.value), text);
 }
 
 function subnetAround(state: LedgerState, address: IpAddress): Result<Subnet> {
-  const around = [...state.subnets.values()].filter(({ prefix }) => prefixContains(prefix, address));
+  const around = state.subnetsAround(address);
   if (around.length > 0) return oneOf(around, address);
   const message = `${address} is in no declared subnet`;
   return refused({ code: "address-outside", at: "address", message, remedy: "declare its subnet first" });

@@ -58,7 +58,7 @@ export function importAll(state: LedgerState, request: ImportRequest, context: E
 function importSubnet(state: LedgerState, wanted: SubnetRequest, now: number): Result<Decision<ImportedSubnet>> {
   const prefix = parseIpPrefix(wanted.prefix);
   const site = wanted.site ?? "default";
-  const there = [...state.subnets.values()].find((subnet) => prefix.ok && subnet.prefix === prefix.value && subnet.site === site);
+  const there = (prefix.ok ? state.subnetsAt(prefix.value) : []).find((subnet) => subnet.site === site);
   if (there === undefined) {
     const declared = declareSubnet(state, wanted, now);
     return declared.ok

@@ -1,6 +1,6 @@
 import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
-import { prefixContains } from "../address/prefix.js";
+import type { IpPrefix } from "../address/prefix.js";
 import { assert } from "../problem.js";
 import type { LedgerChange, LedgerContent } from "./change.js";
 import { HeldAllocations } from "./held/held-allocations.js";
@@ -8,6 +8,7 @@ import { machineCodec } from "./held/machine-codec.js";
 import { RecordTable } from "./held/record-table.js";
 import { IndexOf } from "./index-of.js";
 import type { Allocation, KeptAnswer, Machine, NameRecord, Quarantine, Reservation, Subnet } from "./model.js";
+import { PrefixIndex } from "./prefix-index.js";
 import { SubnetSpace } from "./subnet-space.js";
 
 /** A ledger in which nothing was ever declared. */
@@ -47,6 +48,7 @@ export class LedgerState {
   readonly allocationByName = this.held.byName;
   readonly vips = new Set<string>();
   readonly subnetsByDomain = new IndexOf<string, number>();
+  private readonly subnetsByPrefix = new PrefixIndex<number>();
   readonly recordsByName = new IndexOf<string, NameRecord>();
   /** What a NIC held before. */
   readonly restingOfNic = new IndexOf<HardwareAddress, string>();
@@ -116,8 +118,20 @@ export class LedgerState {
   }
 
   subnetHolding(site: string, address: IpAddress): Subnet | null {
-    for (const subnet of this.subnets.values()) if (subnet.site === site && prefixContains(subnet.prefix, address)) return subnet;
-    return null;
+    return this.subnetsAround(address).find((subnet) => subnet.site === site) ?? null;
+  }
+
+  /** Of all sites, in the order of their ids, as is the next. */
+  subnetsAround(address: IpAddress): readonly Subnet[] {
+    return this.subnetsOf(this.subnetsByPrefix.around(address));
+  }
+
+  subnetsAt(prefix: IpPrefix): readonly Subnet[] {
+    return this.subnetsOf(this.subnetsByPrefix.at(prefix));
+  }
+
+  private subnetsOf(ids: readonly number[]): readonly Subnet[] {
+    return ids.toSorted((a, b) => a - b).flatMap((id) => this.subnets.get(id) ?? []);
   }
 
   /** All allocations of a machine, in the order in which they were made. */
@@ -126,7 +140,10 @@ export class LedgerState {
   }
 
   private applySubnet(before: Subnet | null, after: Subnet | null): void {
-    if (before !== null) this.subnetsByDomain.remove(before.domain, before.id);
+    if (before !== null) {
+      this.subnetsByDomain.remove(before.domain, before.id);
+      this.subnetsByPrefix.remove(before.prefix, before.id);
+    }
     if (after === null) {
       if (before === null) return;
       this.subnets.delete(before.id);
@@ -135,6 +152,7 @@ export class LedgerState {
     }
     this.subnets.set(after.id, after);
     this.subnetsByDomain.add(after.domain, after.id);
+    this.subnetsByPrefix.add(after.prefix, after.id);
     const space = this.spaces.get(after.id);
     if (space === undefined) this.spaces.set(after.id, this.newSpace(after));
     else space.redeclare(after);

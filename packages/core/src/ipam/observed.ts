@@ -1,8 +1,8 @@
 import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
-import type { HostInterface } from "../interface/model.js";
 import { leasesOfNic } from "../protocol/rack-leases.js";
 import type { LeaseReport } from "../protocol/messages.js";
+import { interfaceWith, type RackFinder } from "../topology/rack-finder.js";
 import type { RackView } from "../topology/rack-view.js";
 import type { Quarantine, Subnet } from "./model.js";
 import { servedSubnets } from "./served-subnets.js";
@@ -36,7 +36,8 @@ export interface Observed {
   readonly wire?: WireSightings;
   /** How long a sighting keeps its address from being given; left out, seven days. */
   readonly wireWindowMs?: number;
-  readonly racks: readonly RackView[];
+  /** By what they report; asked only for what concerns the request, because there are thousands. */
+  readonly racks: RackFinder;
 }
 
 /** The subnet on whose link a rack gives addresses of that enlistment slice; null where none of its plans has such a slice. */
@@ -57,26 +58,25 @@ const NO_PLANS: PlanFacts = { withdrawnAt: (_, releasedAt) => releasedAt, enlist
  */
 export type WithdrawnAt = (rackId: string, releasedAt: number) => number | null;
 
-export function observedBy(racks: readonly RackView[], now: number, plans: PlanFacts = NO_PLANS): Observed {
-  const sites = new Map<string, RackView[]>();
-  for (const rack of racks) {
-    const site = sites.get(rack.site);
-    if (site === undefined) sites.set(rack.site, [rack]);
-    else site.push(rack);
-  }
+export function observedBy(racks: RackFinder, now: number, plans: PlanFacts = NO_PLANS): Observed {
+  const servers = new Map<Subnet, readonly RackView[]>();
+  const serversOf = (subnet: Subnet): readonly RackView[] => {
+    const known = servers.get(subnet) ?? serving(subnet, racks.all());
+    servers.set(subnet, known);
+    return known;
+  };
   return {
     racks,
     enlistmentSubnet: plans.enlistmentSubnet,
     holder(site, address, nics) {
-      for (const rack of sites.get(site) ?? []) {
-        const holder = rackHolder(rack, address) ?? leaseHolder(rack, address, { nics, now });
+      for (const rack of racks.holding(address)) {
+        const holder = rack.site !== site ? null : (rackHolder(rack, address) ?? leaseHolder(rack, address, { nics, now }));
         if (holder !== null) return holder;
       }
       return null;
     },
     stillServed(subnet, quarantine) {
-      const serving = (sites.get(subnet.site) ?? []).filter((rack) => servedSubnets([subnet], rack).length > 0);
-      for (const rack of serving) {
+      for (const rack of serversOf(subnet)) {
         const at = plans.withdrawnAt(rack.id, quarantine.releasedAt);
         if (at === null) return `rack ${rack.name} has not taken over the release yet and may serve it to its last holder`;
         const until = at + quarantine.until - quarantine.releasedAt;
@@ -85,21 +85,17 @@ export function observedBy(racks: readonly RackView[], now: number, plans: PlanF
       }
       return null;
     },
-    sighting: (nics) => newestSighting(racks, nics),
+    sighting: (nics) => newestSighting(racks.seeing(nics), nics),
   };
 }
 
-/** A reported interface list is replaced, never changed, so its index can be kept as long as it lives. */
-const ownAddresses = new WeakMap<readonly HostInterface[], ReadonlyMap<IpAddress, string>>();
+function serving(subnet: Subnet, racks: readonly RackView[]): readonly RackView[] {
+  return racks.filter((rack) => rack.site === subnet.site && servedSubnets([subnet], rack).length > 0);
+}
 
 function rackHolder(rack: RackView, address: IpAddress): ObservedHolder | null {
-  let own = ownAddresses.get(rack.interfaces);
-  if (own === undefined) {
-    own = new Map(rack.interfaces.flatMap(({ name, addresses }) => addresses.map((entry) => [entry.address, name] as const)));
-    ownAddresses.set(rack.interfaces, own);
-  }
-  const name = own.get(address);
-  return name === undefined ? null : { code: "held-by-rack", text: `rack ${rack.name} has it on ${name}`, until: null };
+  const name = interfaceWith(rack, address);
+  return name === null ? null : { code: "held-by-rack", text: `rack ${rack.name} has it on ${name}`, until: null };
 }
 
 /** Who may still use the address by a lease of that rack; a lease of one of `nics` is no obstacle. */

@@ -54,7 +54,7 @@ export function reserve(
   if (overlapping !== undefined) return refused(overlaps(overlapping, { first, last }));
   const reservation: Reservation = { id: context.id, subnetId: subnet.value.id, kind, first, last, note, createdAt: context.now };
   const leaves = (address: IpAddress): boolean => rangeContains({ first, last }, address);
-  const rests = restLeased(state, { subnet: subnet.value, leaves, racks: context.observed.racks, now: context.now });
+  const rests = restLeased(state, { subnet: subnet.value, leaves, racks: context.observed.racks.all(), now: context.now });
   return accepted({
     value: { reservation, created: true },
     changes: [{ table: "reservation", before: null, after: reservation }, ...rests],

@@ -1,10 +1,11 @@
-import { addressBits, addressFamily, type IpAddress } from "../address/ip.js";
-import { prefixAround, prefixContains, prefixLength, type IpPrefix } from "../address/prefix.js";
+import type { IpAddress } from "../address/ip.js";
+import { prefixContains } from "../address/prefix.js";
 import { classify } from "../interface/classify.js";
 import type { HostInterface } from "../interface/model.js";
 import { isHostWidth, type AddressVerdict } from "../interface/verdict.js";
 import type { RackView } from "../topology/rack-view.js";
 import type { Subnet } from "./model.js";
+import { PrefixIndex } from "./prefix-index.js";
 
 /** A reported interface list is replaced, never changed, so its verdicts can be kept as long as it lives. */
 const verdicts = new WeakMap<readonly HostInterface[], readonly AddressVerdict[]>();
@@ -70,14 +71,8 @@ function attachedSubnets(subnets: readonly Subnet[], site: string, addresses: re
 /** Fewer subnets are looked at one by one. */
 const INDEX_FROM = 8;
 
-/** Subnets of one site by prefix, and the lengths that occur: a look-up for each of a few lengths instead of a look at every subnet. */
-interface SiteIndex {
-  readonly lengths: Set<number>;
-  readonly byPrefix: Map<IpPrefix, Subnet>;
-}
-
-/** A list of subnets is replaced, never changed, and asked for every rack of a region in a row. */
-const indexes = new WeakMap<readonly Subnet[], ReadonlyMap<string, SiteIndex>>();
+/** Those of each site. A list of subnets is replaced, never changed, and asked for every rack of a region in a row. */
+const indexes = new WeakMap<readonly Subnet[], ReadonlyMap<string, PrefixIndex<Subnet>>>();
 
 function subnetsAround(subnets: readonly Subnet[], site: string, address: IpAddress): readonly Subnet[] {
   let index = indexes.get(subnets);
@@ -85,19 +80,15 @@ function subnetsAround(subnets: readonly Subnet[], site: string, address: IpAddr
     index = indexOf(subnets);
     indexes.set(subnets, index);
   }
-  const own = index.get(site);
-  if (own === undefined) return [];
-  const bits = addressBits(addressFamily(address));
-  return [...own.lengths].flatMap((length) => (length > bits ? [] : (own.byPrefix.get(prefixAround(address, length)) ?? [])));
+  return index.get(site)?.around(address) ?? [];
 }
 
-function indexOf(subnets: readonly Subnet[]): ReadonlyMap<string, SiteIndex> {
-  const sites = new Map<string, SiteIndex>();
+function indexOf(subnets: readonly Subnet[]): ReadonlyMap<string, PrefixIndex<Subnet>> {
+  const sites = new Map<string, PrefixIndex<Subnet>>();
   for (const subnet of subnets) {
-    const own = sites.get(subnet.site) ?? { lengths: new Set(), byPrefix: new Map() };
+    const own = sites.get(subnet.site) ?? new PrefixIndex<Subnet>();
     sites.set(subnet.site, own);
-    own.lengths.add(prefixLength(subnet.prefix));
-    own.byPrefix.set(subnet.prefix, subnet);
+    own.add(subnet.prefix, subnet);
   }
   return sites;
 }

@@ -11,8 +11,12 @@ describe("the leases of a rack by NIC", () => {
   it("are those that a look through all of them finds, whatever came and went", () => {
     const table = new RackLeases();
     const plain = new Map<IpAddress, LeaseReport>();
-    const followed: HardwareAddress[] = [];
-    table.tell({ came: (nic) => followed.push(nic), went: (nic) => followed.splice(followed.indexOf(nic), 1) });
+    const followed: string[] = [];
+    const follow = (key: string, isThere: boolean): void => {
+      if (isThere) followed.push(key);
+      else followed.splice(followed.indexOf(key), 1);
+    };
+    table.watch({ address: follow, nic: follow });
     let seed = 7;
     const draw = (below: number): number => {
       seed = (seed * 1103515245 + 12345) % 2147483648;
@@ -30,16 +34,25 @@ describe("the leases of a rack by NIC", () => {
       expect([...table]).toEqual([...plain]);
       for (const nic of NICS) if (nic !== null) expect(sorted(leasesOfNic(table, nic))).toEqual(sorted(leasesOfNic(plain, nic)));
       const here = new Set([...plain.values()].flatMap(({ hardwareAddress }) => hardwareAddress ?? []));
-      expect(followed.toSorted()).toEqual([...here].sort());
+      expect(followed.toSorted()).toEqual([...here, ...plain.keys()].sort());
     }
   });
 
   it("are told to whoever follows from now on, and that they went to whoever does no more", () => {
     const table = RackLeases.from([{ address: ADDRESSES[0], hardwareAddress: NICS[0] } as LeaseReport]);
     const heard: string[] = [];
-    table.tell({ came: (nic) => heard.push(`first: came ${nic}`), went: (nic) => heard.push(`first: went ${nic}`) });
-    table.tell({ came: (nic) => heard.push(`then: came ${nic}`), went: () => undefined });
-    expect(heard).toEqual([`first: came ${NICS[0]}`, `first: went ${NICS[0]}`, `then: came ${NICS[0]}`]);
+    const hear =
+      (who: string) =>
+      (key: string, isThere: boolean): void =>
+        void heard.push(`${who}: ${key} ${isThere ? "came" : "left"}`);
+    table.watch({ address: hear("first"), nic: hear("first") });
+    table.watch({ address: hear("then"), nic: hear("then") });
+    const [address, nic] = [String(ADDRESSES[0]), String(NICS[0])];
+    const [came, left] = [
+      (who: string) => [address, nic].map((key) => `${who}: ${key} came`),
+      [address, nic].map((key) => `first: ${key} left`),
+    ];
+    expect(heard).toEqual([...came("first"), ...left, ...came("then")]);
   });
 
   it("are there at once in a table made of a list", () => {

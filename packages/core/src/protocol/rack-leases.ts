@@ -2,10 +2,10 @@ import type { HardwareAddress } from "../address/hardware.js";
 import type { IpAddress } from "../address/ip.js";
 import type { LeaseReport } from "./messages.js";
 
-/** Is told of NICs that have leases in a table, each once until it has none. */
-export interface NicFollower {
-  came(nic: HardwareAddress): void;
-  went(nic: HardwareAddress): void;
+/** Is told of every address and NIC that comes into a table of leases or leaves it. */
+export interface LeaseWatcher {
+  address(address: IpAddress, isThere: boolean): void;
+  nic(nic: HardwareAddress, isThere: boolean): void;
 }
 
 /**
@@ -13,10 +13,9 @@ export interface NicFollower {
  * through the tens of thousands of leases that a rack may have.
  */
 export class RackLeases extends Map<IpAddress, LeaseReport> {
-  /** Who follows which NICs have leases here. */
-  #follower: NicFollower | null = null;
   /** Most NICs have one lease; a list for each would be most of the memory. */
   readonly #ofNic = new Map<HardwareAddress, IpAddress | readonly IpAddress[]>();
+  #watcher: LeaseWatcher | null = null;
 
   static from(leases: Iterable<LeaseReport>): RackLeases {
     const table = new RackLeases();
@@ -24,31 +23,41 @@ export class RackLeases extends Map<IpAddress, LeaseReport> {
     return table;
   }
 
+  /** One at a time. It is told of all that is there now as if it came. */
+  watch(watcher: LeaseWatcher): void {
+    this.unwatch();
+    this.#watcher = watcher;
+    this.#tell(true);
+  }
+
+  /** The watcher is told of all that is there as if it left, and of nothing from then on. */
+  unwatch(): void {
+    this.#tell(false);
+    this.#watcher = null;
+  }
+
   override set(address: IpAddress, lease: LeaseReport): this {
-    const nic = this.get(address)?.hardwareAddress ?? null;
+    const before = this.get(address);
+    const nic = before?.hardwareAddress ?? null;
     if (nic !== lease.hardwareAddress) {
       this.#forget(address, nic);
       this.#note(address, lease.hardwareAddress);
     }
+    if (before === undefined) this.#watcher?.address(address, true);
     return super.set(address, lease);
   }
 
   override delete(address: IpAddress): boolean {
     this.#forget(address, this.get(address)?.hardwareAddress ?? null);
-    return super.delete(address);
+    const was = super.delete(address);
+    if (was) this.#watcher?.address(address, false);
+    return was;
   }
 
   override clear(): void {
-    for (const nic of this.#ofNic.keys()) this.#follower?.went(nic);
+    this.#tell(false);
     this.#ofNic.clear();
     super.clear();
-  }
-
-  /** The follower hears of all NICs that have leases here, and of each that comes and goes from now on; null instead, and the former one hears that all went. */
-  tell(follower: NicFollower | null): void {
-    for (const nic of this.#ofNic.keys()) this.#follower?.went(nic);
-    this.#follower = follower;
-    for (const nic of this.#ofNic.keys()) follower?.came(nic);
   }
 
   /** All leases of a NIC, over or not. */
@@ -56,20 +65,25 @@ export class RackLeases extends Map<IpAddress, LeaseReport> {
     return list(this.#ofNic.get(nic)).flatMap((address) => this.get(address) ?? []);
   }
 
+  #tell(isThere: boolean): void {
+    if (this.#watcher === null) return;
+    for (const address of this.keys()) this.#watcher.address(address, isThere);
+    for (const nic of this.#ofNic.keys()) this.#watcher.nic(nic, isThere);
+  }
+
   #note(address: IpAddress, nic: HardwareAddress | null): void {
     if (nic === null) return;
     const known = this.#ofNic.get(nic);
     this.#ofNic.set(nic, known === undefined ? address : [...list(known), address]);
-    if (known === undefined) this.#follower?.came(nic);
+    if (known === undefined) this.#watcher?.nic(nic, true);
   }
 
   #forget(address: IpAddress, nic: HardwareAddress | null): void {
     if (nic === null) return;
     const [first, ...rest] = list(this.#ofNic.get(nic)).filter((other) => other !== address);
-    if (first === undefined) {
-      this.#ofNic.delete(nic);
-      this.#follower?.went(nic);
-    } else this.#ofNic.set(nic, rest.length === 0 ? first : [first, ...rest]);
+    if (first !== undefined) {
+      this.#ofNic.set(nic, rest.length === 0 ? first : [first, ...rest]);
+    } else if (this.#ofNic.delete(nic)) this.#watcher?.nic(nic, false);
   }
 }
 
