@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import type { Subnet } from "@berth/core";
-import { ask, createFixture, rack, SUBNET, type ApiFixture } from "./api-fixture.js";
+import { ask, createFixture, lease, mac, rack, SUBNET, type ApiFixture } from "./api-fixture.js";
 
 /** How often the API looked at a subnet of the list, and asked for all racks. */
 let looks = { subnets: 0, racks: 0 };
@@ -73,4 +73,26 @@ it("the racks of a subnet are found without a look at what racks reported before
   expect(reads).toBe(0);
   fixture.racks = [{ ...seen, interfaces: [], lastSeenAt: fixture.nowMs }];
   expect(await ask(fixture, "GET", "/subnets/1")).toMatchObject({ body: { racks: [] } });
+});
+
+it("a machine is shown by its id as it stands in the list, and without that list", async () => {
+  fixture = await createFixture();
+  await ask(fixture, "POST", "/subnets", { ...SUBNET, mode: "static" });
+  for (const [numbers, name] of [
+    [[1, 4], "old"],
+    [[2], "new"],
+    [[3], "free"],
+  ] as const)
+    await ask(fixture, "POST", "/machines/enroll", { nics: numbers.map(nic), name, subnet: "1" });
+  for (const name of ["old", "free"]) await ask(fixture, "POST", `/machines/${name}/release`, {});
+  await ask(fixture, "PATCH", "/machines/new", { addNics: [nic(1)] });
+  fixture.nowMs += 1;
+  await ask(fixture, "POST", "/allocations", { kind: "additional", machine: "new" });
+  const reports = [1, 2, 3].map((number) => lease(`192.168.50.10${number}`, { hardwareAddress: mac(nic(number)) }));
+  fixture.racks = [rack("rack-1", { reports: reports.slice(0, 2) }), rack("rack-2", { reports: reports.slice(1) })];
+  const { items } = (await ask(fixture, "GET", "/machines")).body as { items: { id: string; name: string; leases: unknown[] }[] };
+  expect(Object.fromEntries(items.map(({ name, leases }) => [name, leases.length]))).toEqual({ old: 0, new: 3, free: 1 });
+  const lists = (["machines", "allocations"] as const).map((list) => vi.spyOn(fixture.ports.ledger, list));
+  for (const item of items) expect(await ask(fixture, "GET", `/machines/${item.id}`)).toMatchObject({ status: 200, body: item });
+  expect(lists.map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
 });

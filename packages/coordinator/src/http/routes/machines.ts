@@ -13,6 +13,7 @@ import {
   parseHardwareAddress,
   parseIpAddress,
   viewMachine,
+  type Allocation,
   type Machine,
   type MachineSources,
   type MachineView,
@@ -63,9 +64,13 @@ function readRoutes(api: ApiServer, ports: ApiPorts): void {
       },
     },
     async (request, reply) => {
-      const view = requireMachine(ports, request.params.ref);
-      const machine = view.id === null ? null : ports.ledger.machine(view.id);
-      if (machine !== null) reply.header("etag", machineTag(machine, ports.ledger.allocationsOf(machine.id)));
+      const { ledger } = ports;
+      const byId = ledger.machine(request.params.ref);
+      // Programs ask by id, and often: only another reference is looked for in the list of all.
+      const view =
+        byId === null ? requireMachine(ports, request.params.ref) : oneMachine(ports, byId, ledger.allocationsOf(byId.id));
+      const machine = view.id === null ? null : ledger.machine(view.id);
+      if (machine !== null) reply.header("etag", machineTag(machine, ledger.allocationsOf(machine.id)));
       return reply.send(view);
     },
   );
@@ -153,13 +158,17 @@ function machineSources({ clock, ledger, racks }: ApiPorts): MachineSources {
 
 /** The view of a machine that a request changed, and the mark of the change. Whole lists would make the cost of one answer grow with the ledger. */
 function changedMachine(
-  { clock, leasesOf, ledger }: ApiPorts,
+  ports: ApiPorts,
   machine: Machine,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): MachineView {
-  const allocations = ledger.allocationsOf(machine.id);
-  const record = ledger.machine(machine.id);
+  const allocations = ports.ledger.allocationsOf(machine.id);
+  const record = ports.ledger.machine(machine.id);
   markChange(request, reply, record === null ? null : machineTag(record, allocations));
+  return oneMachine(ports, machine, allocations);
+}
+
+function oneMachine({ clock, leasesOf, ledger }: ApiPorts, machine: Machine, allocations: readonly Allocation[]): MachineView {
   return viewMachine(machine, { allocations, subnets: ledger.subnets(), leasesOf, nowMs: clock.now() });
 }
 
