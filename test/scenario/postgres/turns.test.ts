@@ -88,7 +88,7 @@ test("a turn is waited for, and a coordinator that dies in it gives it back", as
     const pid = await takeTurn(sql);
     let answered = false;
     const enrolled = second.enroll({ nics: [nic(2)], subnet: "1" }).finally(() => (answered = true));
-    const waits = (): Promise<unknown[]> =>
+    const waits = (): Promise<readonly unknown[]> =>
       server.ask(database, (other) => other`select from pg_stat_activity where wait_event_type = 'Lock'`);
     await waitUntil(async () => (await waits()).length > 0, { describe: "somebody waits for the turn" });
     expect(answered).toBe(false);

@@ -13,6 +13,8 @@ class Shared {
   /** How each commit was made. */
   readonly ways: string[] = [];
   inTurn: Outcome = "commits";
+  /** What a commit on its way waits for. */
+  answers: Promise<void> = Promise.resolve();
 
   store(): LedgerStore {
     const state = new LedgerState(EMPTY_LEDGER);
@@ -33,7 +35,8 @@ class Shared {
       load: () => Promise.reject(new Error("not asked for")),
       loadState: () => Promise.resolve({ revision: known, state }),
       commit: async (changes, audit) => {
-        await Promise.resolve();
+        this.ways.push("sent");
+        await this.answers;
         if (known !== this.commits.length) throw new EnvironmentError("store-behind", "test", "another was first");
         return add({ changes, audit }, "alone");
       },
@@ -76,13 +79,13 @@ test("who comes too late is decided anew in turn, on what the others did", async
   const { shared, second } = await two();
   expect(await enroll(second, 2)).toMatchObject({ ok: true, value: { allocation: { address: "10.0.0.2" } } });
   expect(addresses(second)).toEqual(["10.0.0.1", "10.0.0.2"]);
-  expect([shared.ways, second.revision]).toEqual([["in turn"], 3]);
+  expect([shared.ways, second.revision]).toEqual([["sent", "in turn"], 3]);
 });
 
 test("a request that changes nothing is answered in turn by what the others did, and commits nothing", async () => {
   const { shared, second } = await two();
   expect(await enroll(second, 1)).toMatchObject({ ok: true, value: { created: false, allocation: { address: "10.0.0.1" } } });
-  expect(shared.ways).toEqual([]);
+  expect(shared.ways).toEqual(["sent"]);
 });
 
 test("commits are made in turn while others commit too, and alone again when they have not for a while", async () => {
@@ -106,4 +109,21 @@ test("a turn that does not come is told to all who wait for it, one whose commit
   expect(addresses(second)).toEqual(["10.0.0.1"]);
   shared.inTurn = "commits";
   expect(await enroll(second, 5)).toMatchObject({ ok: true, value: { allocation: { address: "10.0.0.2" } } });
+});
+
+test("the commit of those who came meanwhile goes on its way before those of the last one are told", async () => {
+  const shared = new Shared();
+  const ledger = await shared.open();
+  await ledger.createSubnet({ prefix: "10.0.0.0/24", domain: "example.com", mode: "static" });
+  shared.ways.length = 0;
+  let letGo: () => void = () => undefined;
+  shared.answers = new Promise((resolve) => (letGo = resolve));
+  const told = (number: number): Promise<unknown> => enroll(ledger, number).then(() => shared.ways.push(`told ${number}`));
+  const first = told(1);
+  await expect.poll(() => shared.ways).toEqual(["sent"]);
+  const others = [told(2), told(3)];
+  letGo();
+  await Promise.all([first, ...others]);
+  expect(shared.ways.filter((way) => way === "sent")).toHaveLength(2);
+  expect(shared.ways.indexOf("told 1")).toBeGreaterThan(shared.ways.lastIndexOf("sent"));
 });

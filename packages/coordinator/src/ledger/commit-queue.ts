@@ -124,8 +124,9 @@ export class CommitQueue {
 
   private async run(): Promise<void> {
     const { shared } = this.ports.store;
-    while (this.waiting.length > 0 || this.heard > this.revision) {
-      await new Promise((resolve) => setImmediate(resolve));
+    for (let isFirst = true; this.waiting.length > 0 || this.heard > this.revision; isFirst = false) {
+      // Behind a commit of a server's no more is gathered: whoever waits came while it was on its way.
+      if (isFirst || shared === null) await new Promise((resolve) => setImmediate(resolve));
       if (shared !== null && this.turns > 0 && this.waiting.length > 0) {
         await this.commitInTurn(shared);
         continue;
@@ -234,7 +235,10 @@ export class CommitQueue {
   private answer({ answers, changes }: Decided, revision: number | null): void {
     this.inFlight = [];
     if (revision !== null) this.committed(revision, changes);
-    for (const { waiting, result } of answers) waiting.resolve(result);
+    const tell = (): void => answers.forEach(({ waiting, result }) => waiting.resolve(result));
+    // The next commit first: a server works on it while these are told, which takes longer than to decide.
+    if (this.ports.store.shared !== null && this.waiting.length > 0) setImmediate(tell);
+    else tell();
   }
 
   private takeBack(decided: Decided, error: unknown): Promise<void> | void {
