@@ -77,7 +77,7 @@ async function stored(): Promise<readonly string[]> {
 /** Takes the turn as a coordinator would and does nothing more; answers the process of the server that has it. */
 async function takeTurn(sql: Sql): Promise<number> {
   await sql`begin`;
-  await sql.unsafe(TAKE_TURN.sql);
+  await sql.unsafe(TAKE_TURN.sql, [...TAKE_TURN.parameters] as never[]);
   const [own] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   return own?.pid ?? 0;
 }

@@ -30,9 +30,10 @@ const COMMIT = CompiledQuery.raw("commit");
 const ROLLBACK = CompiledQuery.raw("rollback");
 /** Shorter than others wait for a lock: a coordinator that is mute in its turn, and not so dead that its connection broke, loses it before they give up. */
 const TURN_MS = 2000;
-/** How a turn is taken. The row stays taken until the end of the transaction. */
+/** How a turn is taken. The row stays taken until the end of the transaction. Its parameters make the server keep the plan. */
 export const TAKE_TURN: CompiledQuery<Position> = CompiledQuery.raw(
-  `select revision, head, set_config('idle_in_transaction_session_timeout', '${TURN_MS}', true) from ledger where id = 1 for update`,
+  "select revision, head, set_config('idle_in_transaction_session_timeout', $1, true) from ledger where id = $2 for update",
+  [String(TURN_MS), 1],
 );
 
 interface Commit {
@@ -267,5 +268,5 @@ async function inOneGo(one: Kysely<Tables>, insert: InsertCommit, commit: Compil
 /** Waits for all of them also when one fails, so that nothing is on the way when its error is told: the first one's, which is what the others fail of. */
 async function allSent<T extends readonly Promise<unknown>[]>(sent: readonly [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(sent);
-  return (await Promise.all(sent));
+  return await Promise.all(sent);
 }
