@@ -15,14 +15,14 @@ import {
   type WireSightings,
 } from "@berth/core";
 import { EnvironmentError, describeError, type Clock, type Log } from "@berth/host";
-import type { AuditEntry, LedgerStore } from "../store/store.js";
+import type { AuditEntry, CommitContent, LedgerNews, LedgerStore, SharedLedger } from "../store/store.js";
 import type { Asker } from "./asker.js";
 import { decideCommand } from "./decide-command.js";
 
 /** Commands in one commit; more wait for the next. */
 const GROUP_MAX = 1024;
-/** How often another coordinator may be first; each time it is, its commit came through. */
-const BEHIND_MAX = 100;
+/** Commits made in turn after another coordinator was first; as many of them without news of others end it. */
+const TURNS_AFTER_LOSS = 16;
 
 /** What a command sees when its turn comes. `now` in milliseconds since 1970. */
 export interface Turn {
@@ -47,9 +47,15 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-interface Decided {
+interface Answer {
   readonly waiting: Waiting;
   readonly result: Result<unknown>;
+}
+
+/** A group's decisions: its changes are in memory already. */
+interface Decided extends CommitContent {
+  readonly group: readonly Waiting[];
+  readonly answers: readonly Answer[];
 }
 
 export interface QueuePorts {
@@ -85,6 +91,8 @@ export class CommitQueue {
   /** The newest revision that was heard of; infinity when there may be any. */
   private heard = 0;
   private failing = false;
+  /** Commits to come that are made in turn, because others commit too: each decision that another's commit undoes costs all of them. */
+  private turns = 0;
 
   constructor(
     stored: { state: LedgerState; revision: number },
@@ -119,8 +127,14 @@ export class CommitQueue {
   }
 
   private async run(): Promise<void> {
-    while (this.waiting.length > 0 || this.heard > this.revision) {
-      await new Promise((resolve) => setImmediate(resolve));
+    const { shared } = this.ports.store;
+    for (let isFirst = true; this.waiting.length > 0 || this.heard > this.revision; isFirst = false) {
+      // Behind a commit of a server's no more is gathered: whoever waits came while it was on its way.
+      if (isFirst || shared === null) await new Promise((resolve) => setImmediate(resolve));
+      if (shared !== null && this.turns > 0 && this.waiting.length > 0) {
+        await this.commitInTurn(shared);
+        continue;
+      }
       const group = this.take(GROUP_MAX);
       if ((await this.follow(group)) && group.length > 0) await this.commit(group);
     }
@@ -143,9 +157,7 @@ export class CommitQueue {
       for (let isAll = false; !isAll; ) {
         const news = await shared.news();
         if (news === null) break;
-        if ("state" in news) this.state.reset(news.state);
-        else for (const change of news.changes) this.state.apply(change);
-        this.committed(news.revision, "state" in news ? null : news.changes);
+        this.takeOver(news);
         isAll = "isAll" in news && news.isAll;
       }
       this.failing = false;
@@ -163,36 +175,82 @@ export class CommitQueue {
     }
   }
 
-  private async commit(group: readonly Waiting[], behind = 0): Promise<void> {
-    const { decided, changes, audit } = this.decideAll(group);
-    if (changes.length === 0 && this.ports.store.shared !== null) {
+  private takeOver(news: LedgerNews): void {
+    if ("state" in news) this.state.reset(news.state);
+    else for (const change of news.changes) this.state.apply(change);
+    this.committed(news.revision, "state" in news ? null : news.changes);
+  }
+
+  private async commit(group: readonly Waiting[]): Promise<void> {
+    const { store } = this.ports;
+    const decided = this.decideAll(group);
+    let newer: number | null = null;
+    if (decided.changes.length > 0) {
+      try {
+        this.inFlight = decided.changes;
+        newer = await store.commit(decided.changes, decided.audit);
+      } catch (error) {
+        return this.takeBack(decided, error);
+      }
+    } else if (store.shared !== null) {
       // A commit proves that memory was the newest; where nothing is to be committed, a refusal or a repeated answer must be proved too.
       const { revision } = this;
       this.heard = Number.POSITIVE_INFINITY;
       if (!(await this.follow(group))) return;
-      if (this.revision !== revision && behind < BEHIND_MAX) return this.commit(group, behind + 1);
+      if (this.revision !== revision) return this.decideInTurn(group);
     }
-    if (changes.length > 0) {
-      let revision: number;
-      try {
-        this.inFlight = changes;
-        revision = await this.ports.store.commit(changes, audit);
-      } catch (error) {
-        for (const change of [...changes].reverse()) this.state.apply(undoOf(change));
-        this.inFlight = [];
-        if (this.ports.store.shared !== null) this.heard = Number.POSITIVE_INFINITY; // it may have come through all the same
-        if (behind < BEHIND_MAX && isBehind(error)) {
-          // Whoever came meanwhile goes along: a commit that had to wait for others costs the same for all of them.
-          const all = [...group, ...this.take(GROUP_MAX - group.length)];
-          if (await this.follow(all)) await this.commit(all, behind + 1);
-          return;
-        }
-        return this.fail(decided, error);
-      }
-      this.inFlight = [];
-      this.committed(revision, changes);
+    this.answer(decided, newer);
+  }
+
+  /**
+   * Takes the turn first and decides then, on what the others did before: whoever waits for his turn gathers callers meanwhile, and decides nothing that
+   * another's commit undoes.
+   */
+  private async commitInTurn(shared: SharedLedger): Promise<void> {
+    const turn: { decided: Decided | null } = { decided: null };
+    let newer: number | null;
+    try {
+      newer = await shared.inTurn((news) => {
+        this.turns = news === null ? this.turns - 1 : TURNS_AFTER_LOSS;
+        if (news !== null) this.takeOver(news);
+        this.heard = 0;
+        this.failing = false;
+        const decided = this.decideAll(this.take(GROUP_MAX));
+        this.inFlight = decided.changes;
+        return (turn.decided = decided);
+      });
+    } catch (error) {
+      if (turn.decided !== null) return this.takeBack(turn.decided, error);
+      const group = this.take(GROUP_MAX);
+      if (!isBehind(error)) return group.forEach(({ reject }) => reject(error));
+      this.heard = Number.POSITIVE_INFINITY; // more than a turn can tell
+      if (await this.follow(group)) this.decideInTurn(group);
+      return;
     }
-    for (const { waiting, result } of decided) waiting.resolve(result);
+    if (turn.decided !== null) this.answer(turn.decided, newer);
+  }
+
+  /** They are the first again, and nobody comes between their decisions and their commit. */
+  private decideInTurn(group: readonly Waiting[]): void {
+    this.turns = TURNS_AFTER_LOSS;
+    this.waiting = [...group, ...this.waiting];
+  }
+
+  private answer({ answers, changes }: Decided, revision: number | null): void {
+    this.inFlight = [];
+    if (revision !== null) this.committed(revision, changes);
+    const tell = (): void => answers.forEach(({ waiting, result }) => waiting.resolve(result));
+    // The next commit first: a server works on it while these are told, which takes longer than to decide.
+    if (this.ports.store.shared !== null && this.waiting.length > 0) setImmediate(tell);
+    else tell();
+  }
+
+  private takeBack(decided: Decided, error: unknown): Promise<void> | void {
+    for (const change of [...decided.changes].reverse()) this.state.apply(undoOf(change));
+    this.inFlight = [];
+    if (this.ports.store.shared !== null) this.heard = Number.POSITIVE_INFINITY; // it may have come through all the same
+    if (isBehind(error)) return this.decideInTurn(decided.group);
+    return this.fail(decided, error);
   }
 
   /** What the racks see now. */
@@ -204,11 +262,11 @@ export class CommitQueue {
     return { ...seen, holder: (site, address, nics) => seen.holder(site, address, nics) ?? kept(site, address) };
   }
 
-  private decideAll(group: readonly Waiting[]): { decided: Decided[]; changes: LedgerChange[]; audit: AuditEntry[] } {
+  private decideAll(group: readonly Waiting[]): Decided {
     const now = this.ports.clock.now();
     this.state.beginTurn();
     const turn: Turn = { state: this.state, observed: this.observed(now), now };
-    const decided: Decided[] = [];
+    const answers: Answer[] = [];
     const changes: LedgerChange[] = [];
     const audit: AuditEntry[] = [];
     for (const waiting of group) {
@@ -221,7 +279,7 @@ export class CommitQueue {
         continue;
       }
       if (!decision.ok) {
-        decided.push({ waiting, result: decision });
+        answers.push({ waiting, result: decision });
         continue;
       }
       const { value, changes: made } = decision.value;
@@ -232,23 +290,23 @@ export class CommitQueue {
         const detail = made.filter(({ table }) => table !== "answer").map(auditDetail);
         if (detail.length > 0) audit.push({ at: now, actor: command.actor, action: command.action, subject, detail });
       }
-      decided.push({ waiting, result: { ok: true, value } });
+      answers.push({ waiting, result: { ok: true, value } });
     }
-    return { decided, changes, audit };
+    return { group, answers, changes, audit };
   }
 
   /** A constraint that the store refused may be one command's fault: the others get another chance, each alone. */
-  private async fail(decided: readonly Decided[], error: unknown): Promise<void> {
+  private async fail({ answers }: Decided, error: unknown): Promise<void> {
     const conflict = error instanceof EnvironmentError && error.code === "store-conflict";
-    if (conflict && decided.length > 1) {
+    if (conflict && answers.length > 1) {
       this.ports.log.error(
         { error: describeError(error) },
         "memory and database disagree; the group's commands are tried one by one",
       );
-      for (const { waiting } of decided) await this.commit([waiting]);
+      for (const { waiting } of answers) await this.commit([waiting]);
       return;
     }
-    for (const { waiting } of decided) waiting.reject(error);
+    for (const { waiting } of answers) waiting.reject(error);
   }
 }
 

@@ -1,16 +1,10 @@
-import type { Allocation, KeptAnswer, LedgerChange, Machine } from "@berth/core";
+import type { Allocation, KeptAnswer, Machine } from "@berth/core";
 import { CompiledQuery } from "kysely";
 import { addressBlob } from "../address-blob.js";
 import { keptAnswerRow, machineRow, nicRows } from "../ledger-rows.js";
 import { auditRow } from "../sqlite-audit.js";
-import type { AuditEntry } from "../store.js";
+import type { CommitContent } from "../store.js";
 import type { Position } from "./load-ledger.js";
-
-/** What one commit is, beside its place in the chain. */
-export interface CommitContent {
-  readonly changes: readonly LedgerChange[];
-  readonly audit: readonly AuditEntry[];
-}
 
 /** Columns that come in the rows; those of the place of an allocation come from its subnet. */
 const COLUMNS = {

@@ -1,4 +1,4 @@
-import type { Insertable, Transaction } from "kysely";
+import type { Insertable, Kysely } from "kysely";
 import type { Tables } from "../tables.js";
 
 const ROWS_MAX = 64;
@@ -8,7 +8,7 @@ const ROWS_MAX = 64;
  * all groups.
  */
 export async function insertRows<Name extends keyof Tables>(
-  transaction: Transaction<Tables>,
+  transaction: Kysely<Tables>,
   table: Name,
   rows: readonly Insertable<Tables[Name]>[],
 ): Promise<void> {

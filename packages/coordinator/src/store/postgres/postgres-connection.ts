@@ -11,8 +11,8 @@ const LOCK_MS = 5000;
 const KEEP_ALIVE_SECONDS = 10;
 const INT8 = 20;
 const PARAMETERS_MAX = 65_000;
-/** Made once: an abort without a reason makes an error with a stack of its own for every query. */
-const ANSWERED = new Error("answered in time");
+/** How often it is looked for one: a timer for each query would cost more than to send it. */
+const LOOK_MS = 1000;
 
 type Rows = Awaited<ReturnType<ReservedSql["unsafe"]>>;
 type DialectSql = Extract<PostgresJSDialectConfig["postgres"], { reserve: unknown }>;
@@ -27,6 +27,10 @@ export type ReservedSql = Awaited<ReturnType<DialectSql["reserve"]>>;
 export class PostgresConnection {
   readonly sql: Sql;
   readonly #clock: Clock;
+  readonly #ended = new AbortController();
+  /** When each query was sent that is not answered, oldest first; monotonic milliseconds. */
+  readonly #unanswered = new Set<{ readonly since: number }>();
+  #looking = false;
   #lost = false;
   #onLost: () => void = () => undefined;
 
@@ -75,11 +79,9 @@ export class PostgresConnection {
       throw Object.assign(new Error("the connection to the database broke"), { code: "CONNECTION_CLOSED" });
     }
     if (parameters.length > PARAMETERS_MAX) throw new Error(`a query with ${parameters.length} parameters`);
-    const answered = new AbortController();
-    this.#clock.sleep(STATEMENT_MS, answered.signal).then(
-      () => this.drop(),
-      () => undefined, // answered in time
-    );
+    const sent = { since: this.#clock.monotonic() };
+    this.#unanswered.add(sent);
+    if (!this.#looking) this.#lookForMute().catch(() => undefined); // it has ended
     try {
       return await this.sql.unsafe(text, [...parameters] as never[], { prepare: parameters.length > 0 });
     } catch (error) {
@@ -88,8 +90,19 @@ export class PostgresConnection {
       if (text === "rollback") return rolledBack();
       throw error;
     } finally {
-      answered.abort(ANSWERED);
+      this.#unanswered.delete(sent);
     }
+  }
+
+  /** Drops it when the server leaves a query unanswered for too long; for as long as there is one. */
+  async #lookForMute(): Promise<void> {
+    this.#looking = true;
+    while (this.#unanswered.size > 0) {
+      await this.#clock.sleep(LOOK_MS, this.#ended.signal);
+      const [oldest] = this.#unanswered;
+      if (oldest !== undefined && this.#clock.monotonic() - oldest.since >= STATEMENT_MS) this.drop();
+    }
+    this.#looking = false;
   }
 
   /** Ends it at once; what is asked over it is rejected. */
@@ -106,6 +119,7 @@ export class PostgresConnection {
   #lose(): void {
     if (this.#lost) return;
     this.#lost = true;
+    this.#ended.abort();
     this.#onLost();
   }
 }

@@ -1,5 +1,5 @@
 import { assert, type LedgerChange } from "@berth/core";
-import type { Insertable, Transaction } from "kysely";
+import type { Insertable, Kysely } from "kysely";
 import { addressBlob } from "../address-blob.js";
 import {
   allocationRow,
@@ -26,12 +26,12 @@ type Gathered = { [Name in (typeof GATHERED)[number]]?: Insertable<Tables[Name]>
  * insert, and at the end: among inserts their order means nothing.
  */
 export class PostgresLedgerWriter {
-  private readonly transaction: Transaction<Tables>;
+  private readonly transaction: Kysely<Tables>;
   /** Read once a commit, not once an allocation. */
   private readonly places = new Map<number, Place>();
   private gathered: Gathered = {};
 
-  constructor(transaction: Transaction<Tables>) {
+  constructor(transaction: Kysely<Tables>) {
     this.transaction = transaction;
   }
 
@@ -130,7 +130,7 @@ export class PostgresLedgerWriter {
     return place;
   }
 
-  private async change(build: (query: Transaction<Tables>) => { execute(): Promise<unknown> }): Promise<void> {
+  private async change(build: (query: Kysely<Tables>) => { execute(): Promise<unknown> }): Promise<void> {
     await this.insertGathered();
     await build(this.transaction).execute();
   }
