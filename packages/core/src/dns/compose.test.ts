@@ -5,7 +5,7 @@ import { addressFromValue, addressValue, ipAddress, type IpAddress } from "../ad
 import { ipPrefix, prefixContains, usableRange } from "../address/prefix.js";
 import { premadeLabel } from "../names/premade.js";
 import { checkZones } from "./check-zones.js";
-import { composeZones, rackLabel, type ZoneSources } from "./compose.js";
+import { composeZones, NAME_SERVERS_MAX, rackLabel, type ZoneSources } from "./compose.js";
 import { reverseName } from "./reverse.js";
 import { renderZone } from "./zone-text.js";
 
@@ -57,6 +57,33 @@ describe("zones of a site", () => {
     expect(reverse?.nameServers).toEqual(forward?.nameServers);
     expect(resolved(sources).get("rack-a.example.test")).toEqual(["A 10.0.0.2", "A 192.0.2.2"]);
     expect(resolved(sources).get("3.2.0.192.in-addr.arpa")).toEqual(["PTR rack-b.example.test."]);
+  });
+
+  it("list no more than thirteen of many racks as servers, those that are in the domain first, and keep the names of all that are", () => {
+    const own = ["192.0.2.0/24", "198.51.100.0/24"] as const;
+    const many = Array.from({ length: 40 }, (_, number) => {
+      const network = number % 4 === 0 ? "198.51.100" : "192.0.2";
+      return { name: `r${String(number).padStart(2, "0")}`, addresses: [ipAddress(`${network}.${number + 1}`)] };
+    });
+    const sources = {
+      subnets: own.map((prefix, place) => ({ id: place + 1, prefix: ipPrefix(prefix), domain: `${"ab".charAt(place)}.example` })),
+      allocations: [],
+      servers: many,
+    };
+    const { problems, zones } = composeZones(sources);
+    expect(problems).toEqual([]);
+    const serversOf = (origin: string): readonly string[] => zones.find((zone) => zone.origin === origin)?.nameServers ?? [];
+    // Ten racks are in b.example; the others that it lists are the first by name.
+    const local = many.filter((_, number) => number % 4 === 0).map(({ name }) => name);
+    const listed = [...local, "r01", "r02", "r03"].sort();
+    expect(serversOf("b.example")).toEqual(listed.map((name) => `rack-${name}.b.example`));
+    expect(serversOf("100.51.198.in-addr.arpa")).toEqual(serversOf("b.example"));
+    expect(serversOf("a.example")).toHaveLength(NAME_SERVERS_MAX);
+    const names = resolved(sources);
+    for (const { nameServers } of zones) for (const name of nameServers) expect(names.get(name)).toHaveLength(1);
+    for (const { name } of many) expect(names.has(`rack-${name}.a.example`)).toBe(!local.includes(name));
+    expect(checkZones({ zones: zones.map((zone) => ({ ...zone, serial: 1 })) })).toEqual([]);
+    expect(composeZones({ ...sources, servers: many.toReversed(), subnets: sources.subnets.toReversed() }).zones).toEqual(zones);
   });
 
   it("are none without a rack to serve them", () => {

@@ -38,6 +38,12 @@ export interface ComposedZones {
   readonly problems: readonly Problem[];
 }
 
+/**
+ * Name servers of a zone at most. All racks of the site answer for it; a list of all of them would grow with each rack in each zone of each rack, and an answer
+ * with more no longer fits in 512 octets (RFC 1035 §4.2.1; RFC 2182 §5 finds seven enough).
+ */
+export const NAME_SERVERS_MAX = 13;
+
 /** Short, because an address changes its name when a machine is enrolled; every rack answers from its own copy anyway. */
 const ZONE_TTL = 300;
 
@@ -51,7 +57,7 @@ export function composeZones(sources: ZoneSources): ComposedZones {
   if (servers.length === 0) return { zones: [], problems: [] };
   const subnets = sources.subnets.toSorted((a, b) => compareText(a.prefix, b.prefix) || a.id - b.id);
   const draft = new ZoneDraft(subnets, servers, sources.ttl ?? ZONE_TTL);
-  for (const server of servers) draft.addServer(server);
+  draft.addServers();
   for (const allocation of sources.allocations) draft.addAllocation(allocation);
   for (const record of sources.records ?? []) draft.addOperatorRecord(record);
   return draft.finish();
@@ -82,8 +88,10 @@ class ZoneDraft {
   private readonly problems: Problem[] = [];
   private readonly domains: ReadonlySet<string>;
   private readonly byPrefix: ReadonlyMap<IpPrefix, PlannedSubnet>;
-  private readonly serverNames: ReadonlySet<string>;
+  private readonly labels: ReadonlySet<string>;
   private readonly servers: readonly ZoneServer[];
+  /** By domain, those with an address in one of its subnets. */
+  private readonly local: ReadonlyMap<string, ReadonlySet<ZoneServer>>;
   private readonly ttl: number;
 
   constructor(subnets: readonly PlannedSubnet[], servers: readonly ZoneServer[], ttl: number) {
@@ -92,8 +100,24 @@ class ZoneDraft {
     this.byId = new Map(subnets.map((subnet) => [subnet.id, subnet]));
     this.domains = new Set(subnets.map(({ domain }) => domain));
     this.byPrefix = new Map(subnets.map((subnet) => [subnet.prefix, subnet]));
-    this.serverNames = new Set(servers.flatMap(({ name }) => [...this.domains].map((domain) => `${rackLabel(name)}.${domain}`)));
+    this.labels = new Set(servers.map(({ name }) => rackLabel(name)));
+    this.local = this.serversByDomain();
     for (const subnet of subnets) this.addSubnet(subnet);
+  }
+
+  private serversByDomain(): ReadonlyMap<string, ReadonlySet<ZoneServer>> {
+    const local = new Map([...this.domains].map((domain) => [domain, new Set<ZoneServer>()]));
+    for (const server of this.servers)
+      for (const address of server.addresses) local.get(this.subnetAround(address)?.domain ?? "")?.add(server);
+    return local;
+  }
+
+  /** The name servers of a domain's zones, by name: first those that are in it, then others of the site. */
+  private listed(domain: string): readonly ZoneServer[] {
+    if (this.servers.length <= NAME_SERVERS_MAX) return this.servers;
+    const local = this.local.get(domain) ?? new Set();
+    const all = [...local, ...this.servers.filter((server) => !local.has(server))];
+    return all.slice(0, NAME_SERVERS_MAX).sort((a, b) => compareText(a.name, b.name));
   }
 
   private addSubnet({ prefix, domain }: PlannedSubnet): void {
@@ -119,14 +143,25 @@ class ZoneDraft {
     return zone;
   }
 
-  /** A rack is `rack-NAME` in every domain, at all its real addresses; the PTR of each names it in the domain of that subnet. */
-  addServer({ name, addresses }: ZoneServer): void {
-    const label = rackLabel(name);
-    for (const origin of this.domains) for (const address of addresses) this.addRecord(origin, addressRecord(label, address));
-    for (const address of addresses) {
-      const subnet = this.subnetAround(address);
-      if (subnet !== undefined) this.addPointer(address, `${label}.${subnet.domain}`);
-    }
+  /**
+   * A rack is `rack-NAME` in every domain that it is in or a name server of, at all its real addresses; the PTR of each names it in the domain of that
+   * subnet.
+   */
+  addServers(): void {
+    for (const domain of this.domains)
+      for (const { name, addresses } of new Set([...this.listed(domain), ...(this.local.get(domain) ?? [])]))
+        for (const address of addresses) this.addRecord(domain, addressRecord(rackLabel(name), address));
+    for (const { name, addresses } of this.servers)
+      for (const address of addresses) {
+        const subnet = this.subnetAround(address);
+        if (subnet !== undefined) this.addPointer(address, `${rackLabel(name)}.${subnet.domain}`);
+      }
+  }
+
+  /** Kept for racks in every domain: any of them may become one of its name servers. */
+  private isServerName(name: string): boolean {
+    const dot = name.indexOf(".");
+    return this.labels.has(name.slice(0, dot)) && this.domains.has(name.slice(dot + 1));
   }
 
   addAllocation({ subnetId, address, name }: ZoneSources["allocations"][number]): void {
@@ -149,7 +184,7 @@ class ZoneDraft {
         `'${name}' is in no domain of a subnet: only its PTR is served`,
         "choose a name in the domain of a subnet",
       );
-    } else if (this.serverNames.has(name)) {
+    } else if (this.isServerName(name)) {
       report("name-of-rack", `'${name}' is the name of a rack's name server: only its PTR is served`, "choose another name");
     } else {
       this.addRecord(origin, addressRecord(origin === name ? "@" : name.slice(0, -origin.length - 1), address));
@@ -161,7 +196,7 @@ class ZoneDraft {
   addOperatorRecord({ id, name, type, value }: NonNullable<ZoneSources["records"]>[number]): void {
     const origin = this.forwardZoneOf(name);
     if (origin === null) return;
-    if (type !== "TXT" && this.serverNames.has(name)) {
+    if (type !== "TXT" && this.isServerName(name)) {
       const message = `'${name}' is the name of a rack's name server: the ${type} record is not served`;
       this.problems.push({ code: "name-of-rack", at: `record ${id}`, message, remedy: "remove it and choose another name" });
       return;
@@ -201,14 +236,19 @@ class ZoneDraft {
   }
 
   finish(): ComposedZones {
-    const labels = [...new Set(this.servers.map(({ name }) => rackLabel(name)))];
-    const unusable = labels.flatMap((label) => checkLabel(label, `rack ${label}`));
+    const nameServers = new Map(
+      [...this.domains].map((domain) => {
+        const names = this.listed(domain).map(({ name }) => `${rackLabel(name)}.${domain}`);
+        return [domain, [...new Set(names)]];
+      }),
+    );
+    const unusable = [...this.labels].flatMap((label) => checkLabel(label, `rack ${label}`));
     const zones = [...this.zones]
       .sort(([a], [b]) => compareText(a, b))
       .map(([origin, zone]) => ({
         origin,
         kind: zone.kind,
-        nameServers: labels.map((label) => `${label}.${zone.domain}`),
+        nameServers: nameServers.get(zone.domain) ?? [],
         mailbox: `hostmaster.${zone.domain}`,
         ttl: this.ttl,
         premade: zone.premade,

@@ -5,6 +5,7 @@ import type { UnnumberedZone } from "../dns/compose.js";
 import type { Subnet } from "../ipam/model.js";
 import type { Problem } from "../problem.js";
 import type { RackView } from "../topology/rack-view.js";
+import type { Topology } from "../topology/topology.js";
 import { assignSlices, type Slices } from "./assign-slices.js";
 import { retiredLeases } from "./retired-leases.js";
 import { keptByPairs, pairSubnets, type Pairing, type Pairs } from "./pair-racks.js";
@@ -38,7 +39,9 @@ export function planRacks(sources: PlanSources, previous: Slices, previousPairs:
   const problems: Problem[] = [];
   const changesAt: number[] = [];
   const composer = sources.composer ?? new ZoneComposer();
-  const sites = sitesOf(sources).map((view): SitePlan => {
+  const views = sitesOf(sources);
+  const moved = movedAddresses(views[0]?.topology);
+  const sites = views.map((view): SitePlan => {
     const servers = view.racks.map((rack) => ({ name: rack.name, addresses: serverAddresses(view, rack) }));
     const isServed = servers.some(({ addresses }) => addresses.length > 0);
     const named = isServed ? view.subnets.map((subnet) => view.facts.holdsOf(subnet).named) : [];
@@ -46,7 +49,7 @@ export function planRacks(sources: PlanSources, previous: Slices, previousPairs:
     const slices = slicesOf(view, previous);
     const unsure = [...view.servers.values()].flatMap((lists) => lists.problems);
     problems.push(...zones.problems, ...unsure, ...checkServed(view, slices));
-    const vips = knownVips(view);
+    const vips = knownVips(view, moved);
     const pairings = pairSubnets(view, { previous: previousPairs, now: sources.now });
     for (const { id } of view.subnets) problems.push(...(pairings.get(id)?.problems ?? []));
     const kept = keptByPairs(view, pairings);
@@ -94,11 +97,20 @@ interface Context {
  * What a rack cannot tell by its own looks. Holding and leaving a VIP changes nothing here: an address that was once proved to move stays one, so
  * no later failover changes a desired state.
  */
-function knownVips({ site, topology }: SiteView): readonly IpAddress[] {
-  const moved = [...topology.addresses.values()].filter((facts) => facts.site === site && facts.proof !== null);
-  return [...new Set([...moved.map(({ address }) => address), ...topology.knowledge.vips])]
-    .sort(compareAddresses)
-    .slice(0, VIPS_MAX);
+function knownVips({ site, topology }: SiteView, moved: ReadonlyMap<string, readonly IpAddress[]>): readonly IpAddress[] {
+  return [...new Set([...(moved.get(site) ?? []), ...topology.knowledge.vips])].sort(compareAddresses).slice(0, VIPS_MAX);
+}
+
+/** Those that were proved to move, by site. */
+function movedAddresses(topology: Topology | undefined): ReadonlyMap<string, readonly IpAddress[]> {
+  const moved = new Map<string, IpAddress[]>();
+  for (const { address, proof, site } of topology?.addresses.values() ?? []) {
+    if (proof === null) continue;
+    const known = moved.get(site);
+    if (known === undefined) moved.set(site, [address]);
+    else known.push(address);
+  }
+  return moved;
 }
 
 const VIPS_MAX = 4096;

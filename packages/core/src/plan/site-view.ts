@@ -50,6 +50,8 @@ export interface SiteView {
   /** Racks that reported interfaces, longest joined first. A rack that never did cannot be planned for. */
   readonly racks: readonly RackView[];
   readonly served: ReadonlyMap<string, readonly Subnet[]>;
+  /** The racks of each served subnet, longest joined first. */
+  readonly serving: ReadonlyMap<Subnet, readonly RackView[]>;
   /** By subnet; only those that a rack serves. */
   readonly servers: ReadonlyMap<number, ServerLists>;
   readonly topology: Topology;
@@ -62,22 +64,26 @@ export function sitesOf(sources: PlanSources): readonly SiteView[] {
   const reported = sources.racks.filter(({ interfaces }) => interfaces.length > 0);
   const topology = sources.topology ?? topologyOf(reported, sources.now, { ledgerVips: new Set(facts.vips()) });
   const reservations = groupBy(sources.reservations ?? [], ({ subnetId }) => [subnetId]);
+  const subnetsOf = groupBy(sources.subnets, ({ site }) => [site]);
+  const racksOf = groupBy(reported, ({ site }) => [site]);
+  const lists = serverLists(topology, sources.policy);
   return names.map((site): SiteView => {
-    const subnets = sources.subnets.filter((subnet) => subnet.site === site).sort((a, b) => a.id - b.id);
-    const racks = reported.filter((rack) => rack.site === site).sort(byJoin);
+    const subnets = (subnetsOf.get(site) ?? []).toSorted((a, b) => a.id - b.id);
+    const racks = (racksOf.get(site) ?? []).toSorted(byJoin);
     const served = new Map(racks.map((rack) => [rack.id, servedSubnets(subnets, rack, verdictsIn(topology, rack))]));
     const servers = new Map<number, ServerLists>();
+    const serving = groupBy(racks, ({ id }) => served.get(id) ?? []);
     for (const subnet of subnets) {
-      const serving = racks.filter(({ id }) => served.get(id)?.includes(subnet) === true).map(({ id }) => id);
-      if (serving.length > 0) servers.set(subnet.id, serverLists(subnet, { topology, policy: sources.policy }, serving));
+      const ids = serving.get(subnet)?.map(({ id }) => id) ?? [];
+      if (ids.length > 0) servers.set(subnet.id, lists(subnet, ids));
     }
-    return { site, subnets, facts, reservations, racks, served, servers, topology };
+    return { site, subnets, facts, reservations, racks, served, serving, servers, topology };
   });
 }
 
 /** The racks that serve a subnet, longest joined first. */
 export function serversOf(view: SiteView, subnet: Subnet): readonly RackView[] {
-  return view.racks.filter(({ id }) => view.served.get(id)?.includes(subnet) === true);
+  return view.serving.get(subnet) ?? [];
 }
 
 /** The address by which machines of the subnet know the rack: its real one there, or the one that their relays forward to. */
@@ -113,16 +119,17 @@ function networkOf({ observed }: AddressVerdict): IpPrefix {
   return prefixAround(observed.address, observed.prefixLength);
 }
 
-/** The servers that machines of the subnet are given; pinned ones as they stand. */
+/** Answers the servers that machines of a subnet are given; pinned ones as they stand. */
 function serverLists(
-  subnet: Subnet,
-  { topology, policy }: { topology: Topology; policy: PlanPolicy },
-  serving: readonly string[],
-): ServerLists {
-  const lists = serversFor(subnet, topology, { serving, dns: subnet.dns, ntp: subnet.ntp, upstreamNtp: policy.ntpUpstreams });
+  topology: Topology,
+  { ntpUpstreams: upstreamNtp }: PlanPolicy,
+): (subnet: Subnet, serving: readonly string[]) => ServerLists {
   // Where no rack of the region keeps time for others and no upstream is named, nobody misses what was never there.
-  const keepsTime = policy.ntpUpstreams.length > 0 || [...topology.racks.values()].some(({ servers }) => servers.ntp === true);
-  return keepsTime ? lists : { ...lists, problems: lists.problems.filter(({ code }) => code !== "ntp-not-answering") };
+  const keepsTime = upstreamNtp.length > 0 || [...topology.racks.values()].some(({ servers }) => servers.ntp === true);
+  return (subnet, serving) => {
+    const lists = serversFor(subnet, topology, { serving, dns: subnet.dns, ntp: subnet.ntp, upstreamNtp });
+    return keepsTime ? lists : { ...lists, problems: lists.problems.filter(({ code }) => code !== "ntp-not-answering") };
+  };
 }
 
 function byJoin(a: RackView, b: RackView): number {

@@ -156,16 +156,21 @@ interface SiteRack {
 }
 
 /** The same topology is asked for many networks in a row; it never changes, so neither does this. */
-const bySite = new WeakMap<Topology, Map<string, readonly SiteRack[]>>();
+const bySite = new WeakMap<Topology, ReadonlyMap<string, readonly SiteRack[]>>();
 
 function racksOfSite(topology: Topology, site: string): readonly SiteRack[] {
-  const sites = bySite.get(topology) ?? new Map<string, readonly SiteRack[]>();
+  const sites = bySite.get(topology) ?? racksBySite(topology);
   bySite.set(topology, sites);
-  const known = sites.get(site);
-  if (known !== undefined) return known;
-  const racks: SiteRack[] = [];
+  return sites.get(site) ?? [];
+}
+
+/** Of all sites at once: whoever asks for one asks for the others, and each would cost a walk through all racks. */
+function racksBySite(topology: Topology): ReadonlyMap<string, readonly SiteRack[]> {
+  const sites = new Map<string, SiteRack[]>();
   for (const rack of topology.racks.values()) {
-    if (rack.report.site !== site) continue;
+    const { site } = rack.report;
+    const racks = sites.get(site) ?? [];
+    sites.set(site, racks);
     const verdicts = rackVerdicts(topology, rack);
     const published = publishAddresses(rack.report.interfaces, verdicts).map(({ verdict }) => verdict);
     const first = (family: 4 | 6): RealAddress | null => {
@@ -177,8 +182,7 @@ function racksOfSite(topology: Topology, site: string): readonly SiteRack[] {
     };
     racks.push({ rack, verdicts, elsewhere: { 4: first(4), 6: first(6) } });
   }
-  sites.set(site, racks);
-  return racks;
+  return sites;
 }
 
 function asRealAddress({ observed, interfaceName, confidence }: AddressVerdict): RealAddress {
