@@ -40,11 +40,11 @@ const texts = new Map<string, string>();
 
 /**
  * A commit that only adds machines, allocations and answers, the usual one, as a single statement: it takes the ledger's row, and where that was still where `from` says
- * writes everything and tells of it. One answer to wait for, whatever the number of rows; it says how many rows of the ledger were taken, and where that is none,
+ * writes everything and tells of it on the channel, if there is one. One answer to wait for, whatever the number of rows; it says how many rows of the ledger were taken, and where that is none,
  * nothing was written. Null when the commit has other changes.
  */
 export function insertCommit(
-  { from, next, channel }: { readonly from: Position; readonly next: Position; readonly channel: string },
+  { from, next, channel }: { readonly from: Position; readonly next: Position; readonly channel: string | null },
   { changes, audit }: CommitContent,
 ): InsertCommit | null {
   const rows: Rows = { machine: [], nic: [], allocation: [], kept_answer: [], audit: audit.map((entry) => auditRow(entry)) };
@@ -92,7 +92,7 @@ function statement(tables: readonly Table[]): string {
   if (known !== undefined) return known;
   const parts = [
     "taken as (update ledger set revision = $1, head = $2 where id = 1 and revision = $3 and head = $4 returning revision)",
-    "told as (insert into ledger_change (revision, commit_id, parent, changes) select revision, $2, $4, $5 from taken returning pg_notify($6, revision::text))",
+    "told as (insert into ledger_change (revision, commit_id, parent, changes) select revision, $2, $4, $5 from taken returning case when $6::text is not null then pg_notify($6, revision::text) end)",
     ...tables.map((table, index) => `${table}_rows as (${insertInto(table, `$${CHAIN_PARAMETERS + 1 + index}`)})`),
   ];
   const text = `with ${parts.join(", ")} select count(*) as taken from taken, told`;

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { auditRow } from "../sqlite-audit.js";
 import type { AuditEntry, CommitContent, LedgerNews, LedgerStore, LoadedLedger, SharedLedger } from "../store.js";
 import type { Tables } from "../tables.js";
+import { CommitTeller } from "./commit-teller.js";
 import { insertCommit, type InsertCommit } from "./insert-commit.js";
 import { insertRows } from "./insert-rows.js";
 import { LEDGER_CHANNEL, watchLedger } from "./ledger-watch.js";
@@ -39,6 +40,8 @@ export const TAKE_TURN: CompiledQuery<Position> = CompiledQuery.raw(
 interface Commit {
   readonly next: Position;
   readonly content: CommitContent;
+  /** Whether it tells the others of itself. */
+  readonly tells: boolean;
 }
 
 /**
@@ -49,12 +52,16 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
   readonly shared: SharedLedger = this;
   readonly #database: PostgresDatabase;
   readonly #ports: { readonly clock: Clock; readonly log: Log };
+  readonly #teller: CommitTeller;
   #position: Position;
 
   private constructor(database: PostgresDatabase, ports: { readonly clock: Clock; readonly log: Log }, position: Position) {
     this.#database = database;
     this.#ports = ports;
     this.#position = position;
+    this.#teller = new CommitTeller(ports.clock, async (revision) => {
+      await database.query.executeQuery(CompiledQuery.raw("select pg_notify($1, $2)", [LEDGER_CHANNEL, String(revision)]));
+    });
   }
 
   static async open(database: PostgresDatabase, ports: { readonly clock: Clock; readonly log: Log }): Promise<PostgresLedger> {
@@ -92,8 +99,7 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     const commit = this.#next({ changes, audit });
     let tries = 0;
     await this.#database.attempt("write", () => this.#tryOnce(commit, (tries += 1)));
-    this.#position = commit.next;
-    return commit.next.revision;
+    return this.#made(commit);
   }
 
   /** Two answers to wait for: the turn with the news, then the commit. A turn lasts as long as its connection. */
@@ -106,12 +112,18 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
       return turn.commit;
     });
     if (commit.content.changes.length === 0) return null;
-    this.#position = commit.next;
-    return commit.next.revision;
+    return this.#made(commit);
   }
 
   #next(content: CommitContent): Commit {
-    return { next: { revision: this.#position.revision + 1, head: randomUUID() }, content };
+    const next = { revision: this.#position.revision + 1, head: randomUUID() };
+    return { next, content, tells: this.#teller.isDue() };
+  }
+
+  #made({ next, tells }: Commit): number {
+    this.#position = next;
+    this.#teller.committed(next.revision, tells);
+    return next.revision;
   }
 
   async news(): Promise<LedgerNews | null> {
@@ -123,6 +135,11 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     );
     if (now.revision === revision && now.head === head) return null;
     return (await this.#newsFrom(this.#position)) ?? this.#everything(now);
+  }
+
+  /** Before its database is closed. */
+  end(): void {
+    this.#teller.end();
   }
 
   watch(listener: (revision: number) => void, signal: AbortSignal): Promise<void> {
@@ -141,9 +158,9 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
   }
 
   /** As one statement, where it can be. */
-  #insert({ next, content }: Commit): InsertCommit | null {
+  #insert({ next, content, tells }: Commit): InsertCommit | null {
     if (next.revision % TRIM_EVERY === 0) return null;
-    return insertCommit({ from: this.#position, next, channel: LEDGER_CHANNEL }, content);
+    return insertCommit({ from: this.#position, next, channel: tells ? LEDGER_CHANNEL : null }, content);
   }
 
   #inTurnOnce(decide: (news: LedgerNews | null) => Commit): Promise<Commit> {
@@ -192,7 +209,7 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     return new EnvironmentError("store-behind", this.#database.target.shown, "another coordinator was first");
   }
 
-  async #write(transaction: Kysely<Tables>, { next, content: { changes, audit } }: Commit): Promise<void> {
+  async #write(transaction: Kysely<Tables>, { next, tells, content: { changes, audit } }: Commit): Promise<void> {
     const { revision, head } = this.#position;
     const taken = await transaction
       .updateTable("ledger")
@@ -205,11 +222,8 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     await new PostgresLedgerWriter(transaction).write(changes);
     await insertRows(transaction, "audit", audit.map(auditRow));
     const entry = { revision: next.revision, commit_id: next.head, parent: head, changes: JSON.stringify(changes) };
-    await transaction
-      .insertInto("ledger_change")
-      .values(entry)
-      .returning(sql`pg_notify(${LEDGER_CHANNEL}, ${String(next.revision)})`.as("told"))
-      .execute();
+    await transaction.insertInto("ledger_change").values(entry).execute();
+    if (tells) await sql`select pg_notify(${LEDGER_CHANNEL}, ${String(next.revision)})`.execute(transaction);
     if (next.revision % TRIM_EVERY === 0)
       await transaction
         .deleteFrom("ledger_change")
