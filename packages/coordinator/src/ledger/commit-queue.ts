@@ -217,6 +217,7 @@ export class CommitQueue {
       });
     } catch (error) {
       if (turn.decided !== null) return this.takeBack(turn.decided, error);
+      if (!(error instanceof EnvironmentError)) throw error;
       const group = this.take(GROUP_MAX);
       if (!isBehind(error)) return group.forEach(({ reject }) => reject(error));
       this.heard = Number.POSITIVE_INFINITY; // more than a turn can tell

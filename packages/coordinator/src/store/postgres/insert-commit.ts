@@ -3,7 +3,7 @@ import { CompiledQuery } from "kysely";
 import { addressBlob } from "../address-blob.js";
 import { keptAnswerRow, machineRow, nicRows } from "../ledger-rows.js";
 import { auditRow } from "../sqlite-audit.js";
-import type { CommitContent } from "../store.js";
+import type { AuditEntry, CommitContent } from "../store.js";
 import type { Position } from "./load-ledger.js";
 
 /** Columns that come in the rows; those of the place of an allocation come from its subnet. */
@@ -29,7 +29,7 @@ const COLUMNS = {
 const PLACE = ["site", "family", "first_address", "last_address"] as const;
 
 type Table = keyof typeof COLUMNS;
-type Rows = { [Name in Table]: Partial<Record<(typeof COLUMNS)[Name][number], unknown>>[] };
+type Rows = { [Name in Exclude<Table, "audit">]: Partial<Record<(typeof COLUMNS)[Name][number], unknown>>[] };
 
 /** Answers how many rows of the ledger were taken: one or none. */
 export type InsertCommit = CompiledQuery<{ readonly taken: number }>;
@@ -47,7 +47,7 @@ export function insertCommit(
   { from, next, channel }: { readonly from: Position; readonly next: Position; readonly channel: string | null },
   { changes, audit }: CommitContent,
 ): InsertCommit | null {
-  const rows: Rows = { machine: [], nic: [], allocation: [], kept_answer: [], audit: audit.map((entry) => auditRow(entry)) };
+  const rows: Rows = { machine: [], nic: [], allocation: [], kept_answer: [] };
   for (const change of changes) {
     if (change.table === "next-subnet" || change.before !== null || change.after === null) return null;
     if (change.table === "machine") addMachine(rows, change.after);
@@ -55,10 +55,22 @@ export function insertCommit(
     else if (change.table === "answer") addAnswer(rows, change.after);
     else return null;
   }
-  const tables = (Object.keys(rows) as Table[]).filter((table) => rows[table].length > 0);
+  const added = (Object.keys(rows) as (keyof Rows)[]).filter((table) => rows[table].length > 0);
   const parameters: unknown[] = [next.revision, next.head, from.revision, from.head, JSON.stringify(changes), channel];
-  for (const table of tables) parameters.push(JSON.stringify(rows[table]));
-  return CompiledQuery.raw(statement(tables), parameters);
+  for (const table of added) parameters.push(JSON.stringify(rows[table]));
+  if (audit.length === 0) return CompiledQuery.raw(statement(added), parameters);
+  parameters.push(`[${audit.map(auditText).join()}]`);
+  return CompiledQuery.raw(statement([...added, "audit"]), parameters);
+}
+
+/**
+ * The detail as it stands and not as text in text, which is longer and is read twice: the server takes what is in place of a text as it is written. What has to be
+ * escaped it would refuse there, since it reads escapes, and no text of its can hold some of them.
+ */
+function auditText(entry: AuditEntry): string {
+  const { detail, ...row } = auditRow(entry);
+  const isPlain = typeof entry.detail === "object" && entry.detail !== null && !detail.includes("\\u");
+  return `${JSON.stringify(row).slice(0, -1)},"detail":${isPlain ? detail : JSON.stringify(detail)}}`;
 }
 
 function addMachine(rows: Rows, machine: Machine): void {
