@@ -34,14 +34,16 @@ type Rows = { [Name in Exclude<Table, "audit">]: Partial<Record<(typeof COLUMNS)
 /** Answers how many rows of the ledger were taken: one or none. */
 export type InsertCommit = CompiledQuery<{ readonly taken: number }>;
 
+const TELLING = "returning case when $6::text is not null then pg_notify($6, revision::text) end";
 /** Parameters before those of the tables. */
 const CHAIN_PARAMETERS = 6;
 const texts = new Map<string, string>();
 
 /**
- * A commit that only adds machines, allocations and answers, the usual one, as a single statement: it takes the ledger's row, and where that was still where `from` says
- * writes everything and tells of it on the channel, if there is one. One answer to wait for, whatever the number of rows; it says how many rows of the ledger were taken, and where that is none,
- * nothing was written. Null when the commit has other changes.
+ * A commit that only adds machines, allocations and answers, the usual one, as a single statement: it takes the ledger's row,
+ * and where that was still where `from` says writes everything and tells of it on the channel, if there is one. One answer to
+ * wait for, whatever the number of rows; it says how many rows of the ledger were taken, and where that is none, nothing was
+ * written. Null when the commit has other changes.
  */
 export function insertCommit(
   { from, next, channel }: { readonly from: Position; readonly next: Position; readonly channel: string | null },
@@ -64,8 +66,9 @@ export function insertCommit(
 }
 
 /**
- * The detail as it stands and not as text in text, which is longer and is read twice: the server takes what is in place of a text as it is written. What has to be
- * escaped it would refuse there, since it reads escapes, and no text of its can hold some of them.
+ * The detail as it stands and not as text in text, which is longer and is read twice: the server takes what is in place of a
+ * text as it is written. What has to be escaped it would refuse there, since it reads escapes, and no text of its can hold some
+ * of them.
  */
 function auditText(entry: AuditEntry): string {
   const { detail, ...row } = auditRow(entry);
@@ -104,7 +107,7 @@ function statement(tables: readonly Table[]): string {
   if (known !== undefined) return known;
   const parts = [
     "taken as (update ledger set revision = $1, head = $2 where id = 1 and revision = $3 and head = $4 returning revision)",
-    "told as (insert into ledger_change (revision, commit_id, parent, changes) select revision, $2, $4, $5 from taken returning case when $6::text is not null then pg_notify($6, revision::text) end)",
+    `told as (insert into ledger_change (revision, commit_id, parent, changes) select revision, $2, $4, $5 from taken ${TELLING})`,
     ...tables.map((table, index) => `${table}_rows as (${insertInto(table, `$${CHAIN_PARAMETERS + 1 + index}`)})`),
   ];
   const text = `with ${parts.join(", ")} select count(*) as taken from taken, told`;
