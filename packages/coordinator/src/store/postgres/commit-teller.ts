@@ -1,6 +1,6 @@
 import type { Clock } from "@berth/host";
 
-/** Others hear of a commit at most so much later; under load each notification wakes all of them, and a process of the server for each. */
+/** Others hear of a commit at most so much later; each notification wakes all of them, and a process of the server for each. */
 const TELL_MS = 50;
 
 /** Decides which commits tell the others of themselves: not each of many, but soon after the last of them somebody does. */

@@ -19,8 +19,8 @@ const CHANGES_KEPT = 4096;
 const TRIM_EVERY = 64;
 const NEWS_MAX = 256;
 /**
- * A range with both ends, although the numbers have no gaps: of one with a single end the server takes a third of the table to be asked for, and its one plan
- * for this text would read all of the table behind every commit.
+ * A range with both ends, although the numbers have no gaps: of one with a single end the server takes a third of the table to
+ * be asked for, and its one plan for this text would read all of the table behind every commit.
  */
 const LATER_CHANGES = `select * from ledger_change where revision > $1 and revision <= $1 + ${NEWS_MAX} order by revision`;
 
@@ -29,7 +29,10 @@ const AGAIN = 2;
 const BEGIN = CompiledQuery.raw("begin");
 const COMMIT = CompiledQuery.raw("commit");
 const ROLLBACK = CompiledQuery.raw("rollback");
-/** Shorter than others wait for a lock: a coordinator that is mute in its turn, and not so dead that its connection broke, loses it before they give up. */
+/**
+ * Shorter than others wait for a lock: a coordinator that is mute in its turn, and not so dead that its connection broke, loses
+ * it before they give up.
+ */
 const TURN_MS = 2000;
 /** How a turn is taken. The row stays taken until the end of the transaction. Its parameters make the server keep the plan. */
 export const TAKE_TURN: CompiledQuery<Position> = CompiledQuery.raw(
@@ -45,8 +48,9 @@ interface Commit {
 }
 
 /**
- * The ledger that several coordinators share. One row holds the revision and the id of the commit that made it; each commit takes that row
- * once and only from where its own memory stands, so that commits form one chain, and no decision rests on a state that is no more.
+ * The ledger that several coordinators share. One row holds the revision and the id of the commit that made it; each commit
+ * takes that row once and only from where its own memory stands, so that commits form one chain, and no decision rests on a
+ * state that is no more.
  */
 export class PostgresLedger implements LedgerStore, SharedLedger {
   readonly shared: SharedLedger = this;
@@ -279,7 +283,10 @@ async function inOneGo(one: Kysely<Tables>, insert: InsertCommit, commit: Compil
   return rows[0]?.taken === 1;
 }
 
-/** Waits for all of them also when one fails, so that nothing is on the way when its error is told: the first one's, which is what the others fail of. */
+/**
+ * Waits for all of them also when one fails, so that nothing is on the way when its error is told: the first one's, of which
+ * the others fail.
+ */
 async function allSent<T extends readonly Promise<unknown>[]>(sent: readonly [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(sent);
   return await Promise.all(sent);
