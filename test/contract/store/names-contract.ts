@@ -136,6 +136,24 @@ export function namesContract(name: string, underTest: () => Promise<StoreUnderT
       expect(await reloaded()).toMatchObject({ machines: [machine], allocations: [allocation], answers: [answer, odd] });
     });
 
+    test("details of any shape in the audit log of a commit that only adds", async () => {
+      const machine: Machine = { id: "m-odd", name: null, state: "enrolled", nics: [], createdAt: 9 };
+      const details = [
+        null,
+        "text",
+        7,
+        [],
+        {},
+        { a: ['"', "\\", "\n", { b: null }] },
+        "\u0000",
+        ["\u0000", "\ud800", "\\u0000"],
+        { "ö😀": [1.5e300] },
+      ];
+      const said = details.map((detail) => ({ ...entry, detail }));
+      await store.ledger.commit([{ table: "machine", before: null, after: machine }], said);
+      expect((await store.audit.list(1, 100)).map(({ detail }) => detail)).toEqual(details);
+    });
+
     test("lists the audit log from the newest on, of one actor or action", async () => {
       for (const action of ["a", "b", "a"]) await store.audit.append({ ...entry, action, actor: action === "b" ? "bob" : "ann" });
       const numbers = async (asked: Partial<Parameters<Store["audit"]["newest"]>[0]>): Promise<number[]> =>

@@ -99,7 +99,7 @@ test("commits are made in turn while others commit too, and alone again when the
   expect([shared.ways.at(-1), shared.ways.filter((way) => way === "alone").length < 10]).toEqual(["alone", true]);
 });
 
-test("a turn that does not come is told to all who wait for it, one whose commit fails to those who were decided in it", async () => {
+test("a turn that does not come is told to all who wait for it, one that fails to those who were decided in it", async () => {
   const { shared, second } = await two();
   shared.inTurn = "fails-before";
   const before = { code: "store-unreachable" };

@@ -91,7 +91,7 @@ export class CommitQueue {
   /** The newest revision that was heard of; infinity when there may be any. */
   private heard = 0;
   private failing = false;
-  /** Commits to come that are made in turn, because others commit too: each decision that another's commit undoes costs all of them. */
+  /** Commits to come that are made in turn, because others commit too: a decision that another's commit undoes costs all of them. */
   private turns = 0;
 
   constructor(
@@ -203,8 +203,8 @@ export class CommitQueue {
   }
 
   /**
-   * Takes the turn first and decides then, on what the others did before: whoever waits for his turn gathers callers meanwhile, and decides nothing that
-   * another's commit undoes.
+   * Takes the turn first and decides then, on what the others did before: whoever waits for his turn gathers callers meanwhile, and
+   * decides nothing that another's commit undoes.
    */
   private async commitInTurn(shared: SharedLedger): Promise<void> {
     const turn: { decided: Decided | null } = { decided: null };
@@ -221,6 +221,7 @@ export class CommitQueue {
       });
     } catch (error) {
       if (turn.decided !== null) return this.takeBack(turn.decided, error);
+      if (!(error instanceof EnvironmentError)) throw error;
       const group = this.take(GROUP_MAX);
       if (!isBehind(error)) return group.forEach(({ reject }) => reject(error));
       this.heard = Number.POSITIVE_INFINITY; // more than a turn can tell

@@ -62,9 +62,10 @@ export interface SharedLedger {
   /** All that was committed since the last load, commit or news, as one step from revision to revision; null when nothing was. */
   news(): Promise<LedgerNews | null>;
   /**
-   * A commit that no other can be before: waits until nobody else commits, and lets nobody else commit until what `decide` makes of the news is
-   * committed. Answers its revision, or null where it has no changes. Called once, or not at all when this throws before; `store-behind` before it: more happened
-   * than a turn can tell, see {@link SharedLedger.news}; after it: the turn was lost on the way.
+   * A commit that no other can be before: waits until nobody else commits, and lets nobody else commit until what `decide` makes of the
+   * news is committed. Answers its revision, or null where it has no changes. `decide` is called once, or not at all when this throws
+   * before; `store-behind` before it: more happened than a turn can tell, see {@link SharedLedger.news}; after it: the turn was lost on
+   * the way.
    */
   inTurn(decide: (news: LedgerNews | null) => CommitContent): Promise<number | null>;
   /**

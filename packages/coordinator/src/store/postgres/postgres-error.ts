@@ -44,7 +44,10 @@ const KINDS: readonly (readonly [RegExp, Kind])[] = [
   [/^3D000/, { code: UNREACHABLE, message: "there is no such database", remedy: "create it, or correct its name in the URL" }],
 ];
 
-/** What the driver and Node call a connection that broke or never came about; SQLSTATE classes 08 and 57P, a session that was mute for too long, and a primary that became a standby. */
+/**
+ * What the driver and Node call a connection that broke or never came about; SQLSTATE classes 08 and 57P, a session that was
+ * mute for too long, and a primary that became a standby.
+ */
 const LOST = /^(CONNECT|CONNECTION_|E[A-Z]{3,}$|08|57P|25P03|25006)/;
 
 /** Whether the connection is of no more use: what was asked over it may be asked again over another one. */

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { auditRow } from "../sqlite-audit.js";
 import type { AuditEntry, CommitContent, LedgerNews, LedgerStore, LoadedLedger, SharedLedger } from "../store.js";
 import type { Tables } from "../tables.js";
+import { CommitTeller } from "./commit-teller.js";
 import { insertCommit, type InsertCommit } from "./insert-commit.js";
 import { insertRows } from "./insert-rows.js";
 import { LEDGER_CHANNEL, watchLedger } from "./ledger-watch.js";
@@ -18,8 +19,8 @@ const CHANGES_KEPT = 4096;
 const TRIM_EVERY = 64;
 const NEWS_MAX = 256;
 /**
- * A range with both ends, although the numbers have no gaps: of one with a single end the server takes a third of the table to be asked for, and its one plan
- * for this text would read all of the table behind every commit.
+ * A range with both ends, although the numbers have no gaps: of one with a single end the server takes a third of the table to
+ * be asked for, and its one plan for this text would read all of the table behind every commit.
  */
 const LATER_CHANGES = `select * from ledger_change where revision > $1 and revision <= $1 + ${NEWS_MAX} order by revision`;
 
@@ -28,7 +29,10 @@ const AGAIN = 2;
 const BEGIN = CompiledQuery.raw("begin");
 const COMMIT = CompiledQuery.raw("commit");
 const ROLLBACK = CompiledQuery.raw("rollback");
-/** Shorter than others wait for a lock: a coordinator that is mute in its turn, and not so dead that its connection broke, loses it before they give up. */
+/**
+ * Shorter than others wait for a lock: a coordinator that is mute in its turn, and not so dead that its connection broke, loses
+ * it before they give up.
+ */
 const TURN_MS = 2000;
 /** How a turn is taken. The row stays taken until the end of the transaction. Its parameters make the server keep the plan. */
 export const TAKE_TURN: CompiledQuery<Position> = CompiledQuery.raw(
@@ -39,22 +43,29 @@ export const TAKE_TURN: CompiledQuery<Position> = CompiledQuery.raw(
 interface Commit {
   readonly next: Position;
   readonly content: CommitContent;
+  /** Whether it tells the others of itself. */
+  readonly tells: boolean;
 }
 
 /**
- * The ledger that several coordinators share. One row holds the revision and the id of the commit that made it; each commit takes that row
- * once and only from where its own memory stands, so that commits form one chain, and no decision rests on a state that is no more.
+ * The ledger that several coordinators share. One row holds the revision and the id of the commit that made it; each commit
+ * takes that row once and only from where its own memory stands, so that commits form one chain, and no decision rests on a
+ * state that is no more.
  */
 export class PostgresLedger implements LedgerStore, SharedLedger {
   readonly shared: SharedLedger = this;
   readonly #database: PostgresDatabase;
   readonly #ports: { readonly clock: Clock; readonly log: Log };
+  readonly #teller: CommitTeller;
   #position: Position;
 
   private constructor(database: PostgresDatabase, ports: { readonly clock: Clock; readonly log: Log }, position: Position) {
     this.#database = database;
     this.#ports = ports;
     this.#position = position;
+    this.#teller = new CommitTeller(ports.clock, async (revision) => {
+      await database.query.executeQuery(CompiledQuery.raw("select pg_notify($1, $2)", [LEDGER_CHANNEL, String(revision)]));
+    });
   }
 
   static async open(database: PostgresDatabase, ports: { readonly clock: Clock; readonly log: Log }): Promise<PostgresLedger> {
@@ -92,8 +103,7 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     const commit = this.#next({ changes, audit });
     let tries = 0;
     await this.#database.attempt("write", () => this.#tryOnce(commit, (tries += 1)));
-    this.#position = commit.next;
-    return commit.next.revision;
+    return this.#made(commit);
   }
 
   /** Two answers to wait for: the turn with the news, then the commit. A turn lasts as long as its connection. */
@@ -106,12 +116,18 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
       return turn.commit;
     });
     if (commit.content.changes.length === 0) return null;
-    this.#position = commit.next;
-    return commit.next.revision;
+    return this.#made(commit);
   }
 
   #next(content: CommitContent): Commit {
-    return { next: { revision: this.#position.revision + 1, head: randomUUID() }, content };
+    const next = { revision: this.#position.revision + 1, head: randomUUID() };
+    return { next, content, tells: this.#teller.isDue() };
+  }
+
+  #made({ next, tells }: Commit): number {
+    this.#position = next;
+    this.#teller.committed(next.revision, tells);
+    return next.revision;
   }
 
   async news(): Promise<LedgerNews | null> {
@@ -123,6 +139,11 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     );
     if (now.revision === revision && now.head === head) return null;
     return (await this.#newsFrom(this.#position)) ?? this.#everything(now);
+  }
+
+  /** Before its database is closed. */
+  end(): void {
+    this.#teller.end();
   }
 
   watch(listener: (revision: number) => void, signal: AbortSignal): Promise<void> {
@@ -141,9 +162,9 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
   }
 
   /** As one statement, where it can be. */
-  #insert({ next, content }: Commit): InsertCommit | null {
+  #insert({ next, content, tells }: Commit): InsertCommit | null {
     if (next.revision % TRIM_EVERY === 0) return null;
-    return insertCommit({ from: this.#position, next, channel: LEDGER_CHANNEL }, content);
+    return insertCommit({ from: this.#position, next, channel: tells ? LEDGER_CHANNEL : null }, content);
   }
 
   #inTurnOnce(decide: (news: LedgerNews | null) => Commit): Promise<Commit> {
@@ -192,7 +213,7 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     return new EnvironmentError("store-behind", this.#database.target.shown, "another coordinator was first");
   }
 
-  async #write(transaction: Kysely<Tables>, { next, content: { changes, audit } }: Commit): Promise<void> {
+  async #write(transaction: Kysely<Tables>, { next, tells, content: { changes, audit } }: Commit): Promise<void> {
     const { revision, head } = this.#position;
     const taken = await transaction
       .updateTable("ledger")
@@ -205,11 +226,8 @@ export class PostgresLedger implements LedgerStore, SharedLedger {
     await new PostgresLedgerWriter(transaction).write(changes);
     await insertRows(transaction, "audit", audit.map(auditRow));
     const entry = { revision: next.revision, commit_id: next.head, parent: head, changes: JSON.stringify(changes) };
-    await transaction
-      .insertInto("ledger_change")
-      .values(entry)
-      .returning(sql`pg_notify(${LEDGER_CHANNEL}, ${String(next.revision)})`.as("told"))
-      .execute();
+    await transaction.insertInto("ledger_change").values(entry).execute();
+    if (tells) await sql`select pg_notify(${LEDGER_CHANNEL}, ${String(next.revision)})`.execute(transaction);
     if (next.revision % TRIM_EVERY === 0)
       await transaction
         .deleteFrom("ledger_change")
@@ -265,7 +283,10 @@ async function inOneGo(one: Kysely<Tables>, insert: InsertCommit, commit: Compil
   return rows[0]?.taken === 1;
 }
 
-/** Waits for all of them also when one fails, so that nothing is on the way when its error is told: the first one's, which is what the others fail of. */
+/**
+ * Waits for all of them also when one fails, so that nothing is on the way when its error is told: the first one's, of which
+ * the others fail.
+ */
 async function allSent<T extends readonly Promise<unknown>[]>(sent: readonly [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(sent);
   return await Promise.all(sent);

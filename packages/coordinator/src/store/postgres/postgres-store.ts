@@ -24,9 +24,10 @@ export async function createPostgresStore(url: string, ports: StorePorts): Promi
   try {
     const named = (cause: unknown): unknown => postgresError(cause, shown, "write");
     await database.attempt("write", () => migrate(database.query, { shown, log: ports.log, named }));
+    const ledger = await PostgresLedger.open(database, ports);
     const reports = new QueuedReports(postgresReports(database), ports);
     return {
-      ledger: await PostgresLedger.open(database, ports),
+      ledger,
       racks: postgresRacks(database, (rackId) => reports.forget(rackId)),
       tokens: postgresTokens(database),
       apiTokens: postgresApiTokens(database),
@@ -38,6 +39,7 @@ export async function createPostgresStore(url: string, ports: StorePorts): Promi
       wire: postgresWire(database),
       problem: () => database.writeProblem(),
       async close() {
+        ledger.end();
         try {
           await reports.close();
         } finally {
