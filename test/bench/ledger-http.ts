@@ -13,6 +13,8 @@ const CALLERS = 32;
 interface Rounds {
   readonly raw: number[];
   readonly echo: Rate[];
+  readonly bareMany: Rate[];
+  readonly bareOne: Rate[];
   readonly many: Rate[];
   readonly one: Rate[];
 }
@@ -28,8 +30,10 @@ export async function measureHttp(): Promise<readonly Measurement[]> {
     services.push(ours);
     const echo = await Service.start("ledger-echo.ts");
     services.push(echo);
+    const bare = await Service.start("ledger-bare.ts", folder);
+    services.push(bare);
     await declareSubnet(ours);
-    return rows(await measureRounds({ ours, echo, raw }));
+    return rows(await measureRounds({ ours, echo, bare, raw }));
   } finally {
     for (const service of services) await service.end();
     raw.close();
@@ -37,25 +41,34 @@ export async function measureHttp(): Promise<readonly Measurement[]> {
   }
 }
 
-async function measureRounds(sides: { readonly ours: Service; readonly echo: Service; readonly raw: Database }): Promise<Rounds> {
-  const { echo, ours, raw } = sides;
-  const rounds: Rounds = { raw: [], echo: [], many: [], one: [] };
+async function measureRounds(sides: {
+  readonly ours: Service;
+  readonly echo: Service;
+  readonly bare: Service;
+  readonly raw: Database;
+}): Promise<Rounds> {
+  const { bare, echo, ours, raw } = sides;
+  const rounds: Rounds = { raw: [], echo: [], bareMany: [], bareOne: [], many: [], one: [] };
   const requests = new Requests();
   for (let round = -1; round < ROUNDS; round++) {
     const rawRate = rawCommitsPerSecond(raw, ROUND_MS);
     const echoRate = await requests.rate([echo], { callers: CALLERS, ms: ROUND_MS });
+    const bareMany = await requests.rate([bare], { callers: CALLERS, ms: ROUND_MS });
+    const bareOne = await requests.rate([bare], { callers: 1, ms: ROUND_MS });
     const many = await requests.rate([ours], { callers: CALLERS, ms: ROUND_MS });
     const one = await requests.rate([ours], { callers: 1, ms: ROUND_MS });
     if (round < 0) continue; // the first round warms the compiler up
     rounds.raw.push(rawRate);
     rounds.echo.push(echoRate);
+    rounds.bareMany.push(bareMany);
+    rounds.bareOne.push(bareOne);
     rounds.many.push(many);
     rounds.one.push(one);
   }
   return rounds;
 }
 
-function rows({ echo, many, one, raw }: Rounds): Measurement[] {
+function rows({ bareMany, bareOne, echo, many, one, raw }: Rounds): Measurement[] {
   const commits = { anchors: raw, anchorName: "raw single-insert commits", unit: "/s" };
   const answers = { anchorName: "bare node:http echo" };
   const echoes = echo.map(({ perSecond }) => perSecond);
@@ -63,6 +76,8 @@ function rows({ echo, many, one, raw }: Rounds): Measurement[] {
   return [
     row(`${speed}, ${CALLERS} callers`, many.map(perSecond), { ...commits, bar: 3 }),
     row(`${speed}, 1 caller`, one.map(perSecond), { ...commits, bar: 0.35 }),
+    row(`the least there is: a bare row over HTTP, ${CALLERS} callers`, bareMany.map(perSecond), commits),
+    row("the same, 1 caller", bareOne.map(perSecond), commits),
     row(`the ceiling: ${CALLERS} callers`, many.map(perSecond), { ...answers, anchors: echoes, unit: "/s" }),
     row("processor time of the server an allocation", many.map(cpuEach), { ...answers, anchors: echo.map(cpuEach), unit: "us" }),
   ];

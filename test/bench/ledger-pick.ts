@@ -1,14 +1,16 @@
 import {
-  findAmong,
   EMPTY_LEDGER,
   enrollMachine,
+  findAmong,
   LedgerState,
   observedBy,
   undoOf,
   type HardwareAddress,
   type LedgerChange,
+  type RackFinder,
 } from "@berth/core";
 import { benchMachine, benchSubnet } from "./ledger-fill.js";
+import { benchRacks } from "./ledger-racks.js";
 import { median, type Measurement } from "./measurement.js";
 
 const PREFIX = "10.7.0.0/16";
@@ -16,6 +18,7 @@ const PREFIX6 = "2001:db8:7::/64";
 const USABLE = 65_534;
 const ROUNDS = 9;
 const PICKS = 2000;
+const RACKS = 5000;
 const FILLS = [0.5, 0.9, 0.99, 0.999];
 /** Absolute, beside the ratio. */
 const MICROSECONDS_MAX = 10;
@@ -24,6 +27,7 @@ const MICROSECONDS_MAX = 10;
 interface Filled {
   readonly state: LedgerState;
   readonly held: LedgerChange[][];
+  readonly racks: RackFinder;
   picks: number;
 }
 
@@ -39,6 +43,8 @@ export function measurePick(): readonly Measurement[] {
     { name: `/16 ${fill * 100} % full, free all over`, ledger: filled((index) => index % Math.round(1 / (1 - fill)) !== 0) },
   ]);
   layouts.push({ name: `/64 with ${USABLE} given`, ledger: filled(() => true, { prefix: PREFIX6, address: address6 }) });
+  const region = filled(() => false, { ...IPV4, racks: benchRacks(RACKS) });
+  layouts.push({ name: `/16 in a region of ${RACKS} racks`, ledger: region });
   const ledgers = [empty, ...layouts.map(({ ledger }) => ledger)];
   const times = new Map<Filled, number[]>(ledgers.map((ledger) => [ledger, []]));
   for (let round = -2; round < ROUNDS; round++)
@@ -61,13 +67,20 @@ function row(
   return { metric, unit: "us", ours, anchor, anchorName, ratio: ours / anchor, bar: { kind: "at-most", value } };
 }
 
+const NO_RACKS = findAmong(() => []);
 const IPV4 = { prefix: PREFIX, address: (index: number): string => `10.7.${(index + 1) >> 8}.${(index + 1) & 255}` };
 
 function address6(index: number): string {
   return `2001:db8:7::${(index + 1).toString(16)}`;
 }
 
-function filled(isTaken: (index: number) => boolean, { prefix, address } = IPV4): Filled {
+interface Layout {
+  readonly prefix: string;
+  readonly address: (index: number) => string;
+  readonly racks?: RackFinder;
+}
+
+function filled(isTaken: (index: number) => boolean, { prefix, address, racks = NO_RACKS }: Layout = IPV4): Filled {
   const subnets = [benchSubnet(1, prefix)];
   const state = new LedgerState({ ...EMPTY_LEDGER, subnets, nextSubnetId: 2 });
   const held: LedgerChange[][] = [];
@@ -81,15 +94,12 @@ function filled(isTaken: (index: number) => boolean, { prefix, address } = IPV4)
     for (const change of changes) state.apply(change);
     held.push(changes);
   }
-  return { state, held, picks: 0 };
+  return { state, held, racks, picks: 0 };
 }
 
 function microsecondsEach(ledger: Filled): number {
-  const observed = observedBy(
-    findAmong(() => []),
-    0,
-  );
-  const { held, state } = ledger;
+  const { held, racks, state } = ledger;
+  const observed = observedBy(racks, 0);
   const elapsed: number[] = [];
   for (let pick = 0; pick < PICKS; pick++) {
     const number = (ledger.picks += 1);
