@@ -53,7 +53,9 @@ export function planRacks(sources: PlanSources, previous: Slices, previousPairs:
     const pairings = pairSubnets(view, { previous: previousPairs, now: sources.now });
     for (const { id } of view.subnets) problems.push(...(pairings.get(id)?.problems ?? []));
     const kept = keptByPairs(view, pairings);
-    const racks = view.racks.map((rack) => planRack(rack, { view, slices, sources, changesAt, vips, pairings, kept }));
+    const prefixes = view.subnets.map(({ prefix }) => prefix).sort();
+    const context = { view, slices, sources, changesAt, prefixes, vips, pairings, kept };
+    const racks = view.racks.map((rack) => planRack(rack, context));
     const { mailbox } = sources.policy;
     return { site: view.site, zones: mailbox === null ? zones.zones : zones.zones.map((zone) => ({ ...zone, mailbox })), racks };
   });
@@ -85,6 +87,8 @@ interface Context {
   readonly slices: Slices;
   readonly sources: PlanSources;
   readonly changesAt: number[];
+  /** Of the site's subnets, in order. */
+  readonly prefixes: readonly IpPrefix[];
   /** Of the site, ascending. */
   readonly vips: readonly IpAddress[];
   /** By subnet. */
@@ -115,7 +119,7 @@ function movedAddresses(topology: Topology | undefined): ReadonlyMap<string, rea
 
 const VIPS_MAX = 4096;
 
-function planRack(rack: RackView, { view, slices, sources, changesAt, vips, pairings, kept }: Context): RackContent {
+function planRack(rack: RackView, { view, slices, sources, changesAt, prefixes, vips, pairings, kept }: Context): RackContent {
   const subnets: DesiredSubnet[] = [];
   for (const subnet of [...(view.served.get(rack.id) ?? []), ...(kept.get(rack.id) ?? [])]) {
     const slice = slices.get(rack.id)?.get(subnet.id) ?? null;
@@ -131,7 +135,7 @@ function planRack(rack: RackView, { view, slices, sources, changesAt, vips, pair
     format: 1,
     rack: rack.id,
     subnets,
-    queryFrom: [...view.subnets.map(({ prefix }) => prefix), ...own].sort(),
+    queryFrom: own.length === 0 ? [...prefixes] : [...prefixes, ...own].sort(),
     forwarders: [...sources.policy.forwarders],
     ...(vipsHere.length === 0 ? {} : { vips: vipsHere }),
     ...(retired.length === 0 ? {} : { retired }),

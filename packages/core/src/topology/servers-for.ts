@@ -1,5 +1,5 @@
-import { compareAddresses, type IpAddress } from "../address/ip.js";
-import { prefixFamily, type IpPrefix } from "../address/prefix.js";
+import { addressBits, compareAddresses, type IpAddress } from "../address/ip.js";
+import { prefixAround, prefixFamily, prefixLength, type IpPrefix } from "../address/prefix.js";
 import { publishAddresses } from "../interface/publish-addresses.js";
 import { byFitness, realAddressOn, type RealAddress } from "../interface/real-address-on.js";
 import { CONFIDENT, familyOf, type AddressVerdict } from "../interface/verdict.js";
@@ -130,59 +130,104 @@ function siteOffers(
   policy: ServerPolicy,
 ): readonly Offer[] {
   const family = prefixFamily(prefix);
-  const primary = policy.serving[0];
-  return racksOfSite(topology, site).map(({ rack, verdicts, elsewhere }) => {
-    const there = realAddressOn(prefix, rack.report.interfaces, verdicts);
-    const other = elsewhere[family];
+  const [primary] = policy.serving;
+  const own = sitesOf(topology).get(site);
+  if (own === undefined) return [];
+  const near = new Set(own.near(prefix));
+  return own.racks[family].map(({ rack, verdicts, elsewhere }) => {
+    const { real: other, fallback } = elsewhere[family];
+    const { rack: id, interfaces } = rack.report;
+    const there = near.has(rack) ? realAddressOn(prefix, interfaces, verdicts) : null;
     const real = there !== null && (there.confidence >= CONFIDENT || (other?.confidence ?? 0) < CONFIDENT) ? there : other;
-    const place = rack.report.rack === primary ? 0 : policy.serving.includes(rack.report.rack) ? 1 : there !== null ? 2 : 3;
-    const virtual = verdicts
-      .filter(({ class: kind, observed }) => kind === "vip" && familyOf(observed) === family)
-      .sort(byFitness)[0];
-    return {
-      rack,
-      rank: place,
-      real,
-      fallback: virtual === undefined ? null : asRealAddress(virtual),
-    };
+    const rank = id === primary ? 0 : policy.serving.includes(id) ? 1 : there !== null ? 2 : 3;
+    return { rack, rank, real, fallback };
   });
 }
 
-/** A rack with its verdicts, and the address of each family by which it is reached from networks it has no part in. */
+type Elsewhere = Pick<Offer, "real" | "fallback">;
+
+/** A rack with its verdicts, and what it offers in each family to networks it has no part in. */
 interface SiteRack {
   readonly rack: TopologyRack;
   readonly verdicts: readonly AddressVerdict[];
-  readonly elsewhere: { readonly 4: RealAddress | null; readonly 6: RealAddress | null };
+  readonly elsewhere: { readonly 4: Elsewhere; readonly 6: Elsewhere };
+}
+
+interface Site {
+  /** By family, in the numeric order of what they offer elsewhere: a list in order is quickly put in order again. */
+  readonly racks: { readonly 4: readonly SiteRack[]; readonly 6: readonly SiteRack[] };
+  /** Those with an address in the prefix, perhaps some more than once. */
+  near(prefix: IpPrefix): readonly TopologyRack[];
 }
 
 /** The same topology is asked for many networks in a row; it never changes, so neither does this. */
-const bySite = new WeakMap<Topology, ReadonlyMap<string, readonly SiteRack[]>>();
+const sitesOfTopology = new WeakMap<Topology, ReadonlyMap<string, Site>>();
 
-function racksOfSite(topology: Topology, site: string): readonly SiteRack[] {
-  const sites = bySite.get(topology) ?? racksBySite(topology);
-  bySite.set(topology, sites);
-  return sites.get(site) ?? [];
-}
-
-/** Of all sites at once: whoever asks for one asks for the others, and each would cost a walk through all racks. */
-function racksBySite(topology: Topology): ReadonlyMap<string, readonly SiteRack[]> {
-  const sites = new Map<string, SiteRack[]>();
-  for (const rack of topology.racks.values()) {
-    const { site } = rack.report;
-    const racks = sites.get(site) ?? [];
-    sites.set(site, racks);
-    const verdicts = rackVerdicts(topology, rack);
-    const published = publishAddresses(rack.report.interfaces, verdicts).map(({ verdict }) => verdict);
-    const first = (family: 4 | 6): RealAddress | null => {
-      const all = published.filter(({ observed }) => familyOf(observed) === family);
-      // An address that several racks have leads to none of them for sure: a bridge that all of them made, or a mistake.
-      const own = all.filter(({ observed }) => !topology.shared.has(addressKey(site, observed.address)));
-      const best = (own.length > 0 ? own : all).sort(byFitness)[0];
-      return best === undefined ? null : asRealAddress(best);
-    };
-    racks.push({ rack, verdicts, elsewhere: { 4: first(4), 6: first(6) } });
+/** All sites at once: whoever asks for one asks for the others, and each would cost a walk through all racks. */
+function sitesOf(topology: Topology): ReadonlyMap<string, Site> {
+  let sites = sitesOfTopology.get(topology);
+  if (sites === undefined) {
+    const racks = new Map<string, SiteRack[]>();
+    for (const rack of topology.racks.values()) {
+      const { site } = rack.report;
+      const others = racks.get(site) ?? [];
+      racks.set(site, others);
+      others.push(siteRack(topology, rack));
+    }
+    sites = new Map([...racks].map(([site, own]) => [site, siteOf(own)]));
+    sitesOfTopology.set(topology, sites);
   }
   return sites;
+}
+
+function siteRack(topology: Topology, rack: TopologyRack): SiteRack {
+  const verdicts = rackVerdicts(topology, rack);
+  const published = publishAddresses(rack.report.interfaces, verdicts).map(({ verdict }) => verdict);
+  const elsewhere = (family: 4 | 6): Elsewhere => {
+    const isOf = ({ observed }: AddressVerdict): boolean => familyOf(observed) === family;
+    const all = published.filter(isOf);
+    // An address that several racks have leads to none of them for sure: a bridge that all of them made, or a mistake.
+    const own = all.filter(({ observed }) => !topology.shared.has(addressKey(rack.report.site, observed.address)));
+    const virtual = verdicts.filter((verdict) => verdict.class === "vip" && isOf(verdict));
+    return { real: fittest(own.length > 0 ? own : all), fallback: fittest(virtual) };
+  };
+  return { rack, verdicts, elsewhere: { 4: elsewhere(4), 6: elsewhere(6) } };
+}
+
+function siteOf(racks: readonly SiteRack[]): Site {
+  const inOrderOf = (family: 4 | 6): readonly SiteRack[] => {
+    const offered = racks.map((rack) => ({ rack, address: rack.elsewhere[family].real?.address ?? null }));
+    const order = (a: IpAddress | null, b: IpAddress | null): number =>
+      a === null || b === null ? Number(a === null) - Number(b === null) : compareAddresses(a, b);
+    return offered.sort((a, b) => order(a.address, b.address)).map(({ rack }) => rack);
+  };
+  const byLength = new Map<number, Map<IpPrefix, TopologyRack[]>>();
+  const near = (prefix: IpPrefix): readonly TopologyRack[] => {
+    const length = prefixLength(prefix);
+    const networks = byLength.get(length) ?? racksByNetwork(racks, length);
+    byLength.set(length, networks);
+    return networks.get(prefix) ?? [];
+  };
+  return { racks: { 4: inOrderOf(4), 6: inOrderOf(6) }, near };
+}
+
+/** By the prefix of that length around each of their addresses. */
+function racksByNetwork(racks: readonly SiteRack[], length: number): Map<IpPrefix, TopologyRack[]> {
+  const networks = new Map<IpPrefix, TopologyRack[]>();
+  for (const { rack, verdicts } of racks)
+    for (const { observed } of verdicts) {
+      if (length > addressBits(familyOf(observed))) continue;
+      const prefix = prefixAround(observed.address, length);
+      const there = networks.get(prefix);
+      if (there === undefined) networks.set(prefix, [rack]);
+      else there.push(rack);
+    }
+  return networks;
+}
+
+function fittest(verdicts: readonly AddressVerdict[]): RealAddress | null {
+  const best = verdicts.toSorted(byFitness)[0];
+  return best === undefined ? null : asRealAddress(best);
 }
 
 function asRealAddress({ observed, interfaceName, confidence }: AddressVerdict): RealAddress {
