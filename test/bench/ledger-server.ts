@@ -25,6 +25,7 @@ const api = await createApi({
   verification: () => "unverified",
   racks: () => [],
   leasesOf: () => [],
+  leasesAt: () => [],
   removeRack: () => Promise.resolve({ ok: true, value: null }),
   createToken: () => Promise.resolve({ ok: true, value: { joinLine: "", expiresAt: 0 } }),
   planner: { desiredFor: () => null },

@@ -266,6 +266,7 @@ class RunningCoordinator implements Coordinator {
       verification: (allocation) => wire.verification(allocation),
       racks: () => registry.views(),
       leasesOf: (nic) => registry.leasesOf(nic),
+      leasesAt: (address) => registry.leasesAt(address),
       removeRack: async (rackId) => {
         if (!hasRacks) return refused(RACKS_ELSEWHERE);
         return (await registry.remove(rackId)) ? accepted(rackId) : refused(noSuchRack(rackId));

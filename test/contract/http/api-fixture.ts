@@ -134,6 +134,8 @@ export async function createFixture(change: Partial<ApiPorts> = {}): Promise<Api
     ledger: await openLedger({ store, racks: () => state.racks, clock, log: silentLog }),
     verification: () => "unverified",
     racks: () => state.racks,
+    leasesAt: (address) =>
+      state.racks.flatMap((rack) => [rack.leases.get(address) ?? []].flat().map((each) => ({ rack, lease: each }))),
     leasesOf: (nic) => state.racks.flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease }))),
     removeRack: (id) => {
       removed.push(id);

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import type { Subnet } from "@berth/core";
+import { findMachineView, type MachineView, type Subnet } from "@berth/core";
 import { ask, createFixture, lease, mac, rack, SUBNET, type ApiFixture } from "./api-fixture.js";
 
 /** How often the API looked at a subnet of the list, and asked for all racks. */
@@ -75,7 +75,7 @@ it("the racks of a subnet are found without a look at what racks reported before
   expect(await ask(fixture, "GET", "/subnets/1")).toMatchObject({ body: { racks: [] } });
 });
 
-it("a machine is shown by its id as it stands in the list, and without that list", async () => {
+it("a machine is shown by its id, name, NIC and addresses as it stands in the list, and without that list", async () => {
   fixture = await createFixture();
   await ask(fixture, "POST", "/subnets", { ...SUBNET, mode: "static" });
   for (const [numbers, name] of [
@@ -88,11 +88,26 @@ it("a machine is shown by its id as it stands in the list, and without that list
   await ask(fixture, "PATCH", "/machines/new", { addNics: [nic(1)] });
   fixture.nowMs += 1;
   await ask(fixture, "POST", "/allocations", { kind: "additional", machine: "new" });
-  const reports = [1, 2, 3].map((number) => lease(`192.168.50.10${number}`, { hardwareAddress: mac(nic(number)) }));
+  fixture.nowMs += 1;
+  await ask(fixture, "POST", "/machines/enroll", { nics: [nic(5)], name: "other", subnet: "1" });
+  await ask(fixture, "POST", "/vips", { owners: ["new", "other"], name: "service" });
+  const reports = [1, 2, 3, 6].map((number) => lease(`192.168.50.10${number}`, { hardwareAddress: mac(nic(number)) }));
   fixture.racks = [rack("rack-1", { reports: reports.slice(0, 2) }), rack("rack-2", { reports: reports.slice(1) })];
-  const { items } = (await ask(fixture, "GET", "/machines")).body as { items: { id: string; name: string; leases: unknown[] }[] };
-  expect(Object.fromEntries(items.map(({ name, leases }) => [name, leases.length]))).toEqual({ old: 0, new: 3, free: 1 });
+  const { items } = (await ask(fixture, "GET", "/machines")).body as { items: MachineView[] };
+  const leasesOf = Object.fromEntries(items.map(({ name, leases }) => [name ?? "stranger", leases.length]));
+  expect(leasesOf).toEqual({ old: 0, new: 3, free: 1, other: 0, stranger: 1 });
   const lists = (["machines", "allocations"] as const).map((list) => vi.spyOn(fixture.ports.ledger, list));
-  for (const item of items) expect(await ask(fixture, "GET", `/machines/${item.id}`)).toMatchObject({ status: 200, body: item });
+  const references = items.flatMap(({ id, name, nics, addresses, leases }) => [
+    ...[id ?? [], name ?? [], nics].flat(),
+    ...addresses.flatMap((each) => [each.address, each.name]),
+    ...leases.map(({ address }) => address),
+  ]);
+  expect(new Set(references).size).toBeGreaterThan(20);
+  for (const reference of references)
+    expect([reference, (await ask(fixture, "GET", `/machines/${reference.toUpperCase()}`)).body]).toEqual([
+      reference,
+      findMachineView(items, reference),
+    ]);
+  expect(await ask(fixture, "GET", "/machines/192.168.50.200")).toMatchObject({ status: 404 });
   expect(lists.map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
 });

@@ -4,6 +4,7 @@ import type {
   CurrentProblem,
   DesiredState,
   HardwareAddress,
+  IpAddress,
   Problem,
   RackView,
   ReportedLease,
@@ -44,6 +45,8 @@ export interface ApiPorts {
   readonly racks: () => readonly RackView[];
   /** What all racks report of a NIC, without a look at each of them. */
   readonly leasesOf: (nic: HardwareAddress) => readonly ReportedLease[];
+  /** The same of an address. */
+  readonly leasesAt: (address: IpAddress) => readonly ReportedLease[];
   /** Forgets a rack: its facts and its right to connect. */
   readonly removeRack: (rackId: string) => Promise<Result<unknown>>;
   readonly createToken: (request: JoinLineRequest, actor: string) => Promise<Result<JoinLine>>;

@@ -85,6 +85,9 @@ export class CommittedView {
     return this.some<Machine>("machine", held, ({ nics }) => nics.includes(nic))[0] ?? null;
   };
 
+  machinesNamed = (wanted: string): readonly Machine[] =>
+    this.some<Machine>("machine", this.state.machinesByName.of(wanted), ({ name }) => name === wanted);
+
   /** How many addresses of a subnet are given, and how many were and are not. */
   usage = (subnetId: number): { readonly allocations: number; readonly quarantines: number } => {
     const space = this.state.spaces.get(subnetId);

@@ -53,6 +53,8 @@ export interface LedgerReads {
   machine(id: string): Machine | null;
   /** That has this NIC, released ones included. */
   machineWith(nic: HardwareAddress): Machine | null;
+  /** By chosen name; released ones included. */
+  machinesNamed(name: string): readonly Machine[];
   allocation(id: string): Allocation | null;
   allocationsOf(machineId: string): readonly Allocation[];
   allocationsIn(subnetId: number): readonly Allocation[];

@@ -74,6 +74,7 @@ function reads(view: CommittedView): LedgerReads {
     eachAllocation: view.eachAllocation,
     machine: view.machine,
     machineWith: view.machineWith,
+    machinesNamed: view.machinesNamed,
     allocation: view.allocation,
     allocationsOf: view.allocationsOf,
     allocationsIn: view.allocationsIn,

@@ -7,6 +7,7 @@ import {
   mergeObservation,
   type HardwareAddress,
   type IndexedRack,
+  type IpAddress,
   type Observation,
   type Problem,
   type ReportedFacts,
@@ -36,6 +37,8 @@ export interface RackRegistry {
   readonly finder: RackFinder;
   /** All that racks report of a NIC, in the order of their names; costs the same however many racks there are. */
   leasesOf(nic: HardwareAddress): readonly ReportedLease[];
+  /** The same of an address. */
+  leasesAt(address: IpAddress): readonly ReportedLease[];
   record(id: string): RackRecord | null;
   records(): readonly RackRecord[];
   /** Adds a rack or changes its name or key; durable when it resolves. */
@@ -113,6 +116,13 @@ class KnownRacks implements RackRegistry {
 
   leasesOf(nic: HardwareAddress): readonly ReportedLease[] {
     return this.#index.seeing([nic]).flatMap((rack) => leasesOfNic(rack.leases, nic).map((lease) => ({ rack, lease })));
+  }
+
+  leasesAt(address: IpAddress): readonly ReportedLease[] {
+    return this.#index.holding(address).flatMap((rack) => {
+      const lease = rack.leases.get(address);
+      return lease === undefined ? [] : [{ rack, lease }];
+    });
   }
 
   record(id: string): RackRecord | null {

@@ -38,11 +38,17 @@ export function listMachines(sources: MachineSources): MachineView[] {
     return viewOf(machine, addresses.get(machine.id) ?? [], seen(own, context));
   });
   for (const [nic, own] of sights) {
-    if (owners.has(nic) || !own.some((sight) => leaseInUse(sight, sources.nowMs))) continue;
-    const sighting = seen(own, context);
-    views.push({ id: null, state: "sighted", name: null, nics: [nic], addresses: [], ...sighting, createdAt: null });
+    const sighting = owners.has(nic) ? null : viewSighting(nic, own, sources.nowMs);
+    if (sighting !== null) views.push(sighting);
   }
   return views;
+}
+
+/** The view of a NIC that belongs to no machine, of all that racks report of it; null while it has no lease in use. */
+export function viewSighting(nic: HardwareAddress, sights: readonly ReportedLease[], nowMs: number): MachineView | null {
+  if (!sights.some((sight) => leaseInUse(sight, nowMs))) return null;
+  const sighting = seen(sights, { nowMs, machineOf: () => null });
+  return { id: null, state: "sighted", name: null, nics: [nic], addresses: [], ...sighting, createdAt: null };
 }
 
 /** The same view of one machine to which its NICs belong, without building the whole list. */

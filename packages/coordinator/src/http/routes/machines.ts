@@ -3,17 +3,12 @@ import {
   enlistSchema,
   enrollSchema,
   enrolledViewSchema,
-  findMachineView,
   listMachines,
   machineChangeSchema,
   machineQuerySchema,
   machineViewSchema,
   pageOf,
   pageSchema,
-  parseHardwareAddress,
-  parseIpAddress,
-  viewMachine,
-  type Allocation,
   type Machine,
   type MachineSources,
   type MachineView,
@@ -23,12 +18,12 @@ import { machineTag } from "../../ledger/entity-tag.js";
 import { acceptedValue } from "../answer-errors.js";
 import { ApiRefusal } from "../api-refusal.js";
 import { askerFrom, createdStatus, markChange } from "../asker-from.js";
+import { findMachine, oneMachine } from "../find-machine.js";
 import type { ApiPorts } from "../ports.js";
 import { viewAllocation, warned } from "./allocations.js";
 import { changeParts, errorAnswers, referenceParameters, type ApiServer } from "./api-server.js";
 
 const tags = ["machines"];
-const ETHERNET_CHARACTERS = 17;
 
 export function machineRoutes(api: ApiServer, ports: ApiPorts): void {
   readRoutes(api, ports);
@@ -65,10 +60,7 @@ function readRoutes(api: ApiServer, ports: ApiPorts): void {
     },
     async (request, reply) => {
       const { ledger } = ports;
-      const byId = ledger.machine(request.params.ref);
-      // Programs ask by id, and often: only another reference is looked for in the list of all.
-      const view =
-        byId === null ? requireMachine(ports, request.params.ref) : oneMachine(ports, byId, ledger.allocationsOf(byId.id));
+      const view = requireMachine(ports, request.params.ref);
       const machine = view.id === null ? null : ledger.machine(view.id);
       if (machine !== null) reply.header("etag", machineTag(machine, ledger.allocationsOf(machine.id)));
       return reply.send(view);
@@ -168,25 +160,10 @@ function changedMachine(
   return oneMachine(ports, machine, allocations);
 }
 
-function oneMachine({ clock, leasesOf, ledger }: ApiPorts, machine: Machine, allocations: readonly Allocation[]): MachineView {
-  return viewMachine(machine, { allocations, subnets: ledger.subnets(), leasesOf, nowMs: clock.now() });
-}
-
 function requireMachine(ports: ApiPorts, reference: string): MachineView {
-  const machine = findMachineView(machineViews(ports), canonicalReference(reference));
+  const machine = findMachine(ports, reference);
   if (machine !== null) return machine;
   throw new ApiRefusal(404, [
     { code: "machine-unknown", at: reference, message: "no such machine is known", remedy: "see 'berth machine list'" },
   ]);
-}
-
-/** A NIC or an address in any usual spelling becomes the canonical one, a name lower case; an id is so already. */
-function canonicalReference(reference: string): string {
-  return parseIpAddress(reference) ?? ethernetAddress(reference) ?? reference.toLowerCase();
-}
-
-/** Only six octets and more count: a short one could be meant as a name (`be-ef`). */
-function ethernetAddress(text: string): string | null {
-  const address = parseHardwareAddress(text);
-  return address !== null && address.length >= ETHERNET_CHARACTERS ? address : null;
 }
