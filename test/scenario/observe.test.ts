@@ -77,8 +77,9 @@ async function lookAt(rack: Rack): Promise<Record<string, unknown>> {
     routes: await host.ip("route", "show", "table", "all"),
     rules: await host.ip("rule", "show"),
     sockets: await shell("ss -H -l -n -u -t | awk '{print $1, $5}' | sort"),
+    // Read whole before anything looks through it: the programs that do run in the namespace, too.
     daemons: await shell(
-      `for p in $(ip netns pids ${host.namespace}); do tr '\\0' ' ' </proc/$p/cmdline; echo; done | grep -E 'dhcpd|named' | grep -v agent.yaml | sort`,
+      `all=$(for p in $(ip netns pids ${host.namespace}); do tr '\\0' ' ' </proc/$p/cmdline; echo; done); echo "$all" | grep -E 'dhcpd|named' | grep -v agent.yaml | sort`,
     ),
     files: filesOf(host, rack.stateDir),
   };
