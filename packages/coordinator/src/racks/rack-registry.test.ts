@@ -131,3 +131,23 @@ test("what racks report of a NIC is asked of those racks alone, however many the
   expect(asked).toHaveBeenCalledTimes(1);
   asked.mockRestore();
 });
+
+test("a coordinator without racks that reads what racks reported has each lease as it is stored, and keeps the table that is indexed", async () => {
+  const store = createMemoryStore();
+  const registries = [];
+  for (const clock of [systemClock, systemClock]) registries.push(await createRackRegistry({ store, clock, log: silentLog }));
+  const [writer, reader] = registries as [RackRegistry, RackRegistry];
+  await writer.admit({ id: "r-1", name: "b", site: "s", joinedAt: 5, certificateSerial: null, publicKeyHash: "aa" });
+  writer.open("r-1", session);
+  const [one, two, three] = NICS;
+  writer.observe("r-1", report("whole", [lease(1, one), lease(2, two), lease(3, three)]));
+  await reader.reload();
+  const table = reader.view("r-1")?.leases;
+  const change = [lease(2, three), { ...lease(3, three), ends: 7 }, lease(4, one)];
+  writer.observe("r-1", { type: "leases", sequence: 2, page: "delta", leases: change, gone: [ipAddress("10.0.0.1")] });
+  await reader.reload();
+  expect(reader.view("r-1")?.leases).toBe(table);
+  expect(new Map(table)).toEqual(new Map(writer.view("r-1")?.leases));
+  const found = NICS.map((nic) => reader.leasesOf(nic).map(({ lease: { address, ends } }) => `${address} ${String(ends)}`));
+  expect(found.map((each) => each.sort())).toEqual([["10.0.0.4 2"], [], ["10.0.0.2 2", "10.0.0.3 7"]]);
+});

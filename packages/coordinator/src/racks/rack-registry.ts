@@ -206,6 +206,7 @@ class KnownRacks implements RackRegistry {
         // The same report stays the same object: whoever compares with what it took in before finds nothing new.
         if (before?.facts.interfacesAt === after.facts.interfacesAt && before !== undefined)
           after.facts.interfaces = before.facts.interfaces;
+        if (before !== undefined) after.facts.leases = brought(before.facts.leases, after.facts.leases);
         this.#entries.set(id, after);
       }
       this.#ordered = null;
@@ -281,6 +282,13 @@ function observe(
   // Between the pages of a snapshot nothing is resumable; before the first one neither.
   if (entry.sequence !== null && entry.facts.staged === null) entry.sequence = observation.sequence;
   return problems;
+}
+
+/** The table that is indexed, with what the other has: nearly all leases are the same every time, and the index is told only of those that came or left. */
+function brought(table: RackLeases, newest: RackLeases): RackLeases {
+  for (const address of table.keys()) if (!newest.has(address)) table.delete(address);
+  for (const [address, lease] of newest) table.set(address, lease);
+  return table;
 }
 
 function newEntry(record: RackRecord): Entry {
