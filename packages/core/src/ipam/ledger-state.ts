@@ -42,6 +42,8 @@ export class LedgerState {
   /** Released machines included: a NIC that comes back is the same machine. */
   readonly machineOfNic = this.machines.indexBy(({ nics }) => nics);
   readonly machinesByName = this.machines.indexBy(({ name }) => (name === null ? [] : [name]));
+  /** Those in which the last turn met addresses as taken by observation. */
+  private readonly met = new Set<SubnetSpace>();
   private readonly held = new HeldAllocations((subnetId) => this.subnets.get(subnetId)?.domain ?? null);
   readonly allocations = this.held.table;
   readonly allocationByOwner = this.held.byOwner;
@@ -94,7 +96,8 @@ export class LedgerState {
 
   /** Observations may have changed since the last decisions. */
   beginTurn(): void {
-    for (const space of this.spaces.values()) space.beginTurn();
+    for (const space of this.met) space.beginTurn();
+    this.met.clear();
   }
 
   content(): LedgerContent {
@@ -159,7 +162,7 @@ export class LedgerState {
   }
 
   private newSpace(subnet: Subnet): SubnetSpace {
-    const space = new SubnetSpace(subnet, this.held);
+    const space = new SubnetSpace(subnet, this.held, (met) => this.met.add(met));
     for (const quarantine of this.quarantines.values())
       if (quarantine.subnetId === subnet.id) space.setQuarantine(quarantine.address, quarantine);
     return space;

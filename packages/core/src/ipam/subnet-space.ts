@@ -18,8 +18,12 @@ export class SubnetSpace {
   /** Free and never given, not counting what is only observed; built when first asked, dropped when the declaration changes. */
   private free: FreeAddresses | null = null;
 
-  constructor(subnet: Subnet, held: HeldAllocations) {
+  private readonly onMet: (space: SubnetSpace) => void;
+
+  /** `onMet` is called when an address was met as taken by observation: then the next turn has to begin here, too. */
+  constructor(subnet: Subnet, held: HeldAllocations, onMet: (space: SubnetSpace) => void) {
     this.declared = subnet;
+    this.onMet = onMet;
     this.allocations = new SpaceAllocations(held);
   }
 
@@ -97,7 +101,9 @@ export class SubnetSpace {
 
   /** The next address that is free, was never given and is not refused by `blocked`; null when there is none. */
   nextFree(blocked: (address: IpAddress) => boolean): IpAddress | null {
-    return (this.free ??= this.buildFree()).next(blocked);
+    const next = (this.free ??= this.buildFree()).next(blocked);
+    if (this.met > 0) this.onMet(this);
+    return next;
   }
 
   /** The addresses that `nextFree` would come to next, at most so many of them; nothing is taken. */
