@@ -40,6 +40,12 @@ export function recordTag(record: Subnet | Reservation | NameRecord): string {
   return tagOf(canonicalJson(record));
 }
 
+/** The same of the one with that key; null when there is none. */
+export function recordTagIn<Key>(records: ReadonlyMap<Key, Parameters<typeof recordTag>[0]>, key: Key): string | null {
+  const record = records.get(key);
+  return record === undefined ? null : recordTag(record);
+}
+
 function membersOf(allocation: Allocation): readonly unknown[] {
   const { address, createdAt, delivery, id, kind, machineId, name, nics, ownerKey, owners, subnetId } = allocation;
   return [id, kind, subnetId, address, machineId, nics, ownerKey, name, owners, delivery, createdAt];

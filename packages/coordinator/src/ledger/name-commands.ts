@@ -1,7 +1,7 @@
-import { addRecord, removeRecord, reserve, unreserve, type LedgerState, type NameRecord, type Reservation } from "@berth/core";
+import { addRecord, removeRecord, reserve, unreserve, type LedgerState } from "@berth/core";
 import { askerOf } from "./asker.js";
 import type { CommitQueue } from "./commit-queue.js";
-import { recordTag } from "./entity-tag.js";
+import { recordTagIn } from "./entity-tag.js";
 import type { Ledger } from "./ledger.js";
 import { unusedId } from "./new-id.js";
 
@@ -22,7 +22,7 @@ export function nameCommands(state: LedgerState, queue: CommitQueue): NameComman
         action: "remove-record",
         decide: () => removeRecord(state, reference),
         subject: ({ id, name, type, value }) => `${id} ${name} ${type} ${value}`,
-        current: current(state.records, reference),
+        current: () => recordTagIn(state.records, reference),
       }),
     reserve: (request, by) =>
       queue.submit({
@@ -37,14 +37,7 @@ export function nameCommands(state: LedgerState, queue: CommitQueue): NameComman
         action: "unreserve",
         decide: () => unreserve(state, reference),
         subject: ({ id, first, last }) => `${id} ${first}-${last}`,
-        current: current(state.reservations, reference),
+        current: () => recordTagIn(state.reservations, reference),
       }),
-  };
-}
-
-function current(records: ReadonlyMap<string, NameRecord | Reservation>, id: string): () => string | null {
-  return () => {
-    const record = records.get(id);
-    return record === undefined ? null : recordTag(record);
   };
 }

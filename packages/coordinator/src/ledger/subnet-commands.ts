@@ -1,16 +1,12 @@
 import { changeSubnet, declareSubnet, removeSubnet, type LedgerState } from "@berth/core";
 import { askerOf } from "./asker.js";
 import type { CommitQueue } from "./commit-queue.js";
-import { recordTag } from "./entity-tag.js";
+import { recordTagIn } from "./entity-tag.js";
 import type { Ledger } from "./ledger.js";
 
 type SubnetCommands = Pick<Ledger, "createSubnet" | "changeSubnet" | "removeSubnet">;
 
 export function subnetCommands(state: LedgerState, queue: CommitQueue): SubnetCommands {
-  const current = (id: number) => (): string | null => {
-    const subnet = state.subnets.get(id);
-    return subnet === undefined ? null : recordTag(subnet);
-  };
   return {
     createSubnet: (request, by) =>
       queue.submit({
@@ -25,7 +21,7 @@ export function subnetCommands(state: LedgerState, queue: CommitQueue): SubnetCo
         action: "change-subnet",
         decide: ({ now, observed }) => changeSubnet(state, { id, change, racks: observed.racks.all() }, now),
         subject: ({ prefix }) => `subnet ${id} ${prefix}`,
-        current: current(id),
+        current: () => recordTagIn(state.subnets, id),
       }),
     removeSubnet: (id, by) =>
       queue.submit({
@@ -33,7 +29,7 @@ export function subnetCommands(state: LedgerState, queue: CommitQueue): SubnetCo
         action: "remove-subnet",
         decide: ({ now, observed }) => removeSubnet(state, { id, racks: observed.racks.all() }, now),
         subject: ({ prefix }) => `subnet ${id} ${prefix}`,
-        current: current(id),
+        current: () => recordTagIn(state.subnets, id),
       }),
   };
 }

@@ -5,8 +5,9 @@ import type { UnnumberedZone } from "../dns/compose.js";
 import type { Subnet } from "../ipam/model.js";
 import type { Problem } from "../problem.js";
 import type { RackView } from "../topology/rack-view.js";
-import type { Topology } from "../topology/topology.js";
+import type { AddressFacts } from "../topology/topology.js";
 import { assignSlices, type Slices } from "./assign-slices.js";
+import { groupBy } from "./ledger-facts.js";
 import { retiredLeases } from "./retired-leases.js";
 import { keptByPairs, pairSubnets, type Pairing, type Pairs } from "./pair-racks.js";
 import { planSubnet } from "./plan-subnet.js";
@@ -40,7 +41,8 @@ export function planRacks(sources: PlanSources, previous: Slices, previousPairs:
   const changesAt: number[] = [];
   const composer = sources.composer ?? new ZoneComposer();
   const views = sitesOf(sources);
-  const moved = movedAddresses(views[0]?.topology);
+  const proved = [...(views[0]?.topology.addresses.values() ?? [])].filter(({ proof }) => proof !== null);
+  const moved = groupBy(proved, ({ site }) => [site]);
   const sites = views.map((view): SitePlan => {
     const servers = view.racks.map((rack) => ({ name: rack.name, addresses: serverAddresses(view, rack) }));
     const isServed = servers.some(({ addresses }) => addresses.length > 0);
@@ -101,20 +103,9 @@ interface Context {
  * What a rack cannot tell by its own looks. Holding and leaving a VIP changes nothing here: an address that was once proved to move stays one, so
  * no later failover changes a desired state.
  */
-function knownVips({ site, topology }: SiteView, moved: ReadonlyMap<string, readonly IpAddress[]>): readonly IpAddress[] {
-  return [...new Set([...(moved.get(site) ?? []), ...topology.knowledge.vips])].sort(compareAddresses).slice(0, VIPS_MAX);
-}
-
-/** Those that were proved to move, by site. */
-function movedAddresses(topology: Topology | undefined): ReadonlyMap<string, readonly IpAddress[]> {
-  const moved = new Map<string, IpAddress[]>();
-  for (const { address, proof, site } of topology?.addresses.values() ?? []) {
-    if (proof === null) continue;
-    const known = moved.get(site);
-    if (known === undefined) moved.set(site, [address]);
-    else known.push(address);
-  }
-  return moved;
+function knownVips({ site, topology }: SiteView, moved: ReadonlyMap<string, readonly AddressFacts[]>): readonly IpAddress[] {
+  const here = (moved.get(site) ?? []).map(({ address }) => address);
+  return [...new Set([...here, ...topology.knowledge.vips])].sort(compareAddresses).slice(0, VIPS_MAX);
 }
 
 const VIPS_MAX = 4096;
